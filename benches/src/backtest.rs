@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 use tenterhook_event::{DecidedCall, EventId, HookCall, Outcome};
-use tenterhook_ledger::{Entry, Ledger, Options};
+use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions};
 
 use crate::cases::SetupError;
 use crate::daemon::BenchHome;
@@ -60,7 +60,7 @@ pub(crate) fn run(call: &HookCall) -> Result<Vec<BenchResult>, SetupError> {
 fn fill(call: &HookCall, home: &BenchHome) -> Result<(), SetupError> {
     let failed = |error: String| SetupError(error);
     let clock = || u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
-    let opened = Ledger::open(&home.state().join("ledger"), Options::new(clock));
+    let opened = Ledger::open(&home.state().join("ledger"), LedgerOptions::new(clock));
     let ledger = opened.map_err(|error| failed(error.to_string()))?.ledger;
     let mut batch = Vec::new();
     for number in 0..EVENT_COUNT {
@@ -79,7 +79,7 @@ fn fill(call: &HookCall, home: &BenchHome) -> Result<(), SetupError> {
             facts: None,
             file_effects: None,
         };
-        let entry = Entry::decision(&decided, &|_| Vec::new());
+        let entry = LedgerEntry::decision(&decided, &|_| Vec::new());
         batch.push(entry.seal(ledger.sealing()).map_err(|error| failed(error.to_string()))?);
         if batch.len() == 1_000 {
             ledger.append(std::mem::take(&mut batch)).map_err(|error| failed(error.to_string()))?;

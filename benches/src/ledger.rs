@@ -9,7 +9,9 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tenterhook_event::{Attributed, DecidedCall, Decision, EventId, HookCall, Origin, Outcome, Timestamp};
 use tenterhook_ledger::tree::{self, Frontier};
-use tenterhook_ledger::{Durability, Entry, Expect, Filter, Hash, Ledger, Options, Queued, Reader};
+use tenterhook_ledger::{
+    Durability, Expectations, Filter, Hash, Ledger, LedgerEntry, LedgerOptions, QueuedEntry, Reader,
+};
 
 use crate::cases::SetupError;
 use crate::measure::BenchResult;
@@ -45,7 +47,7 @@ pub(crate) fn run(call: &HookCall, ten_million: bool) -> Result<Vec<BenchResult>
 }
 
 /// Decision `number`, about 1 KiB with its payload.
-fn entry(call: &HookCall, number: u64) -> Entry {
+fn entry(call: &HookCall, number: u64) -> LedgerEntry {
     let mut call = call.clone();
     call.event.id = EventId::from_parts(clock(), u128::from(number));
     call.event.harness_session_id = Some(format!("89917c00-1a49-493b-9066-{:012}", number / 500));
@@ -60,11 +62,11 @@ fn entry(call: &HookCall, number: u64) -> Entry {
         facts: None,
         file_effects: None,
     };
-    Entry::decision(&decided, &|_| Vec::new())
+    LedgerEntry::decision(&decided, &|_| Vec::new())
 }
 
 /// Decision `number` of a busy month: eight tools, three verdicts, 5,000 sessions, a command of its own.
-fn varied_entry(call: &HookCall, number: u64) -> Entry {
+fn varied_entry(call: &HookCall, number: u64) -> LedgerEntry {
     const TOOLS: [&str; 8] = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "WebFetch", "Task"];
     const MONTH_MS: u64 = 30 * 86_400_000;
     let mut call = call.clone();
@@ -97,7 +99,7 @@ fn varied_entry(call: &HookCall, number: u64) -> Entry {
         facts: None,
         file_effects: None,
     };
-    Entry::decision(&decided, &|_| Vec::new())
+    LedgerEntry::decision(&decided, &|_| Vec::new())
 }
 
 fn denial() -> Outcome {
@@ -151,8 +153,8 @@ fn search(reader: &Reader) -> Result<Vec<BenchResult>, SetupError> {
 /// Single appends, each with a sync, compared with bare commits of the same number of bytes to pages of the same size.
 /// Both are warmed up, so that their journals no longer grow.
 fn single(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
-    let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
-    let mut options = Options::new(clock);
+    let ledger = Ledger::open(dir, LedgerOptions::new(clock)).map_err(failed)?.ledger;
+    let mut options = LedgerOptions::new(clock);
     options.durability = Durability::Relaxed;
     let relaxed = Ledger::open(&dir.join("relaxed"), options).map_err(failed)?.ledger;
     ledger.append(entry(call, 0)).map_err(failed)?;
@@ -198,7 +200,7 @@ fn timed<E: std::fmt::Display>(work: impl FnOnce() -> Result<(), E>) -> Result<f
 
 /// A million records: appended in batches, opened, proved, verified.
 fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
-    let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
+    let ledger = Ledger::open(dir, LedgerOptions::new(clock)).map_err(failed)?.ledger;
     let mut memory = Vec::new();
     let mut appends = Vec::new();
     let (tell, told) = channel();
@@ -209,7 +211,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
             let tell = tell.clone();
             // Fewer appends are pending than the queue holds, so none is rejected.
             ledger
-                .append(Queued::new(varied_entry(call, number), move |result| drop(tell.send(result))))
+                .append(QueuedEntry::new(varied_entry(call, number), move |result| drop(tell.send(result))))
                 .map_err(failed)?;
             number += 1;
         }
@@ -222,7 +224,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
             memory.push(resident());
         }
     }
-    let [writer, tidy] = ["ledger", "ledger-tidy"].map(|name| named_thread_cpu_time(name) / RECORD_COUNT_F64);
+    let [writer, wal] = ["ledger", "ledger-wal"].map(|name| named_thread_cpu_time(name) / RECORD_COUNT_F64);
     ledger.close().map_err(failed)?;
     let mut results =
         vec![BenchResult::of("ledger: durable appends in batches, each", Some(20_000.0), 2000, appends)];
@@ -232,7 +234,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
         1_000_000,
         vec![writer],
     ));
-    results.push(BenchResult::of("ledger: of that, moving the journal", None, 1_000_000, vec![tidy]));
+    results.push(BenchResult::of("ledger: of that, moving the journal", None, 1_000_000, vec![wal]));
     let names = ["ledger: memory grown, 50 k to 200 k", "ledger: memory grown, to a million"];
     for (name, later) in names.into_iter().zip(memory.iter().skip(1)) {
         let first = memory.first().copied().unwrap_or(0);
@@ -243,7 +245,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
     let mut opens = Vec::new();
     for _ in 0..20 {
         let started = Instant::now();
-        let opened = Ledger::open(dir, Options::new(clock)).map_err(failed)?;
+        let opened = Ledger::open(dir, LedgerOptions::new(clock)).map_err(failed)?;
         opens.push(started.elapsed().as_secs_f64() * 1e9);
         drop(opened);
     }
@@ -258,7 +260,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
     let (mut verifies, mut on_core) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let before = thread_cpu_time(Path::new("/proc/thread-self"));
-        let took = timed(|| reader.verify(Expect::default(), &mut |_, _| ()).map(drop))?;
+        let took = timed(|| reader.verify(Expectations::default(), &mut |_, _| ()).map(drop))?;
         verifies.push(took / RECORD_COUNT_F64);
         on_core.push((thread_cpu_time(Path::new("/proc/thread-self")) - before) / RECORD_COUNT_F64);
     }
@@ -279,7 +281,7 @@ fn open_append_close(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, Se
     for number in 0..200 {
         let next = entry(call, number);
         calls.push(timed(|| -> Result<(), String> {
-            let opened = Ledger::open(dir, Options::brief(clock)).map_err(|error| error.to_string())?;
+            let opened = Ledger::open(dir, LedgerOptions::brief(clock)).map_err(|error| error.to_string())?;
             opened.ledger.append(next).and_then(|_| opened.ledger.close()).map_err(|error| error.to_string())
         })?);
     }
@@ -318,7 +320,7 @@ fn prove_ten_million(path: &Path) -> Result<BenchResult, SetupError> {
         fn node(&self, level: u32, index: u64) -> Result<Hash, rusqlite::Error> {
             let mut statement =
                 self.0.prepare_cached("SELECT substr(nodes, ?2, 32) FROM leaves WHERE seq = ?1")?;
-            let seq = i64::try_from(tree::keeper(level, index)).unwrap_or(0);
+            let seq = i64::try_from(tree::holding_leaf(level, index)).unwrap_or(0);
             let bytes: Vec<u8> = statement.query_row([seq, i64::from(level) * 32 + 1], |row| row.get(0))?;
             Hash::from_slice(&bytes).ok_or(rusqlite::Error::QueryReturnedNoRows)
         }
@@ -342,7 +344,7 @@ fn prove_ten_million(path: &Path) -> Result<BenchResult, SetupError> {
     rows.0.execute_batch("COMMIT").map_err(failed)?;
     let mut paths = Vec::new();
     for number in 0..1000 {
-        paths.push(timed(|| tree::inclusion(&rows, number * 7_919_003 % size, size).map(drop))?);
+        paths.push(timed(|| tree::inclusion_proof(&rows, number * 7_919_003 % size, size).map(drop))?);
     }
     Ok(BenchResult::of("ledger: path of one leaf, 10 M leaves", Some(5e6), 1, paths))
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
-use tenterhook_ledger::{Entry, Ledger, Options, Queued, Reader};
+use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions, QueuedEntry, Reader};
 use tenterhook_sessions::{RebuildPool, SessionProjector};
 
 use crate::cases::{PAYLOAD, SetupError};
@@ -107,7 +107,7 @@ fn name(session: u64) -> String {
 
 /// Writes a ledger of sessions with prompts, tool calls and results, to-dos, and an end.
 fn fill(dir: &Path) -> Result<(), SetupError> {
-    let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
+    let ledger = Ledger::open(dir, LedgerOptions::new(clock)).map_err(failed)?.ledger;
     let (tell, told) = channel();
     let began = clock();
     let mut number = 0;
@@ -116,7 +116,9 @@ fn fill(dir: &Path) -> Result<(), SetupError> {
             for session in group * CONCURRENT_SESSIONS..(group + 1) * CONCURRENT_SESSIONS {
                 let tell = tell.clone();
                 let entry = entry(session, step, number, began);
-                ledger.append(Queued::new(entry, move |result| drop(tell.send(result)))).map_err(failed)?;
+                ledger
+                    .append(QueuedEntry::new(entry, move |result| drop(tell.send(result))))
+                    .map_err(failed)?;
                 number += 1;
             }
         }
@@ -128,7 +130,7 @@ fn fill(dir: &Path) -> Result<(), SetupError> {
     ledger.close().map_err(failed)
 }
 
-fn entry(session: u64, step: u64, number: u64, began: u64) -> Entry {
+fn entry(session: u64, step: u64, number: u64, began: u64) -> LedgerEntry {
     let ts = Timestamp::from_unix_ms(began + number);
     let kind = match step {
         0 => EventKind::SessionStart,
@@ -170,7 +172,7 @@ fn entry(session: u64, step: u64, number: u64, began: u64) -> Entry {
         facts: None,
         file_effects: None,
     };
-    Entry::decision(&decided, &|_| Vec::new())
+    LedgerEntry::decision(&decided, &|_| Vec::new())
 }
 
 /// Tool calls in realistic proportions: two of five are commands, with their results.

@@ -78,9 +78,10 @@ fn events_that_cannot_be_replayed_are_counted() {
     // Spooled decisions are imported.
     assert_eq!(test.decisions().len(), 2);
     let reader = tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap();
-    let first = reader.from(0, 10).unwrap().into_iter().find(|record| record.payload.is_some()).unwrap().seq;
+    let first =
+        reader.records_from(0, 10).unwrap().into_iter().find(|record| record.payload.is_some()).unwrap().seq;
     drop(reader);
-    let options = tenterhook_ledger::Options::new(|| 0);
+    let options = tenterhook_ledger::LedgerOptions::new(|| 0);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     ledger.erase(first, first, "test", "to see", &|_| Vec::new()).unwrap();
     ledger.close().unwrap();

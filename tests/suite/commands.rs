@@ -130,7 +130,7 @@ fn the_demo_shows_a_session_and_touches_nothing() {
         "≡ compacted",
         "✓ clean up",
         "records match the signature",
-        "its bytes do not match its hash",
+        "content does not match its hash",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }

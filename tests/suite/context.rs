@@ -81,8 +81,8 @@ impl TestContext {
             return Vec::new();
         }
         let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
-        let records = tenterhook_ledger::Reader::open(&dir).unwrap().from(0, 100_000).unwrap();
-        let leaf = |record: &tenterhook_ledger::Record| {
+        let records = tenterhook_ledger::Reader::open(&dir).unwrap().records_from(0, 100_000).unwrap();
+        let leaf = |record: &tenterhook_ledger::StoredRecord| {
             let mut leaf = read(record.bytes.as_ref().unwrap());
             let payload = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
             leaf["stored"] = payload.map(read).unwrap_or_default();

@@ -66,7 +66,7 @@ fn assert_decided_once_each(test: &TestContext, calls: usize) {
     });
     let reader = tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap();
     let mut counted: BTreeMap<String, (usize, Vec<Value>)> = BTreeMap::new();
-    for record in reader.from(0, 1_000_000).unwrap() {
+    for record in reader.records_from(0, 1_000_000).unwrap() {
         let leaf: Value = serde_json::from_slice(record.bytes.as_ref().unwrap()).unwrap();
         if let Some(call) = leaf["tool_use_id"].as_str() {
             let (count, leaves) = counted.entry(call.to_owned()).or_default();

@@ -106,13 +106,13 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["seq"], 5, "existing records");
     // This process holds the ledger open all the time, as a daemon does.
-    let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
+    let options = tenterhook_ledger::LedgerOptions::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for number in 0..30_u64 {
         let door = tenterhook_home::call_meta::mint().unwrap();
         let detail = json!({"number": number});
         let entry =
-            tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
+            tenterhook_ledger::LedgerEntry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
         ledger.append(entry).unwrap();
         if number % 10 == 9 {
             // Every record appears in order while the ledger stays open.
@@ -202,7 +202,7 @@ fn a_proof_needs_nothing_but_the_key() {
     std::fs::write(proof, lines.join("\n") + "\n").unwrap();
     let ran = check(key);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stdout.contains("✗ record 3: leaf 3 is not in the tree of 6 leaves"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("✗ record 3: record 3 is not in the tree of 6 records"), "{}", ran.stdout);
     std::fs::write(proof, "no proof").unwrap();
     assert_eq!(check(key).exit, 2);
 }

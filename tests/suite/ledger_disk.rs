@@ -107,7 +107,7 @@ fn a_full_spool_disk_is_reported_too() {
     assert_eq!([&said[0], &said[2], &said[3]], [&None; 3], "{printed}");
     let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves: Vec<Value> = reader
-        .from(0, 100)
+        .records_from(0, 100)
         .unwrap()
         .iter()
         .map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap())

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_home::call_meta::now_ms;
-use tenterhook_ledger::{Entry, Ledger, Options};
+use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions};
 
 use crate::context::TestContext;
 use crate::terminal_user::{SocketDaemon, until};
@@ -16,13 +16,13 @@ const OLD_RECORDS: u64 = 300;
 /// A home in use, with records that are 100 days old.
 fn used_home() -> TestContext {
     let test = TestContext::new();
-    let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| now_ms() - 100 * DAY_MS));
+    let ledger = Ledger::open(&test.home().join("ledger"), LedgerOptions::new(|| now_ms() - 100 * DAY_MS));
     let ledger = ledger.unwrap().ledger;
     for number in 0..OLD_RECORDS {
         let ts = Timestamp::from_unix_ms(now_ms() - 100 * DAY_MS);
         let id = EventId::from_parts(ts.unix_ms(), u128::from(number));
         let detail = json!({"number": number});
-        let entry = Entry::change(id, ts, "old change", "dev", detail, &|_| Vec::new());
+        let entry = LedgerEntry::change(id, ts, "old change", "dev", detail, &|_| Vec::new());
         ledger.append(entry.seal(ledger.sealing()).unwrap()).unwrap();
     }
     ledger.close().unwrap();

@@ -307,5 +307,5 @@ fn a_passphrase_is_prompted_for_and_not_echoed() {
     let (exit, screen) = typed("ledger checkpoint", &["hunter2 horse"]);
     assert!(exit == 0 && screen.contains("Passphrase of the ledger's key:"), "{screen}");
     let (exit, screen) = typed("ledger checkpoint", &["wrong horse"]);
-    assert!(exit == 1 && screen.contains("does not open"), "{screen}");
+    assert!(exit == 1 && screen.contains("wrong passphrase"), "{screen}");
 }

@@ -30,26 +30,26 @@ fn verify_after_sql(test: &TestContext, sql: &str) -> String {
 #[test]
 fn a_changed_verdict_is_found() {
     let sql = "UPDATE leaves SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"verdict\":\"deny\"', '\"verdict\":\"none\"') AS BLOB) WHERE seq = 3";
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: its bytes do not match its hash");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ record 3: content does not match its hash");
 }
 
 #[test]
 fn a_verdict_changed_only_in_the_index_is_found() {
     let sql = "UPDATE leaves SET verdict = 'none' WHERE seq = 3";
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: it is filed under verdict `none`, but says `deny`");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ record 3: indexed under verdict `none`, but its envelope has `deny`");
 }
 
 #[test]
 fn changed_counters_are_found_and_rebuilt() {
     let test = home_with_records();
     // Counters exist for full blocks of 256 records.
-    let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
+    let options = tenterhook_ledger::LedgerOptions::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for _ in 0..300 {
         let door = tenterhook_home::call_meta::mint().unwrap();
         let detail = serde_json::Value::Null;
         let entry =
-            tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
+            tenterhook_ledger::LedgerEntry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
         ledger.append(entry).unwrap();
     }
     ledger.close().unwrap();
@@ -71,30 +71,30 @@ fn changed_counters_are_found_and_rebuilt() {
 #[test]
 fn a_changed_command_is_found() {
     let sql = "UPDATE leaves SET payload = CAST('{\"args\":{\"command\":\"ls\"}}' AS BLOB) WHERE seq = 3";
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: its payload does not match its commitment");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ record 3: payload does not match its commitment");
 }
 
 #[test]
 fn a_payload_erased_without_a_record_is_found() {
     let sql = "UPDATE leaves SET payload = NULL, salt = NULL, erased = 1 WHERE seq = 3";
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: its payload is gone, and no leaf says that it was erased");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ record 3: payload was removed without an `erase` record");
 }
 
 #[test]
 fn a_deleted_record_is_found() {
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), "DELETE FROM leaves WHERE seq = 3"), @"✗ leaf 3: it is missing");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), "DELETE FROM leaves WHERE seq = 3"), @"✗ record 3: missing");
 }
 
 #[test]
 fn a_deleted_last_record_is_found() {
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), "DELETE FROM leaves WHERE seq = 5"), @"✗ leaf 5: it is missing: 6 leaves were signed, 5 are here");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), "DELETE FROM leaves WHERE seq = 5"), @"✗ record 5: missing: 6 records were signed, 5 are present");
 }
 
 #[test]
 fn a_deleted_last_record_with_its_checkpoint_is_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
     // The file beside the store still has the checkpoint.
-    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ older than the reference checkpoint: 5 < 6 records");
 }
 
 #[test]
@@ -104,14 +104,14 @@ fn a_rollback_is_found_with_a_later_checkpoint() {
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
     let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4; UPDATE leaves SET head = zeroblob(64)";
     std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
-    insta::assert_snapshot!(verify_after_sql(&test, sql), @"✗ leaf 3: the signature of the last commit was removed from its row");
+    insta::assert_snapshot!(verify_after_sql(&test, sql), @"✗ record 3: the signature of the last commit was removed from its row");
     // How the head's column looks in a store of an older format.
     let sql = "UPDATE meta SET value = '4' WHERE name = 'heads_from'";
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of the ledger is consistent");
     let ran = test.run(&["ledger", "verify", "--since", held.to_str().unwrap()]);
     assert_eq!(ran.exit, 1);
-    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the checkpoint you hold: 4 < 6 leaves");
+    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the reference checkpoint: 4 < 6 records");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_export_verifies_by_itself_and_an_edited_one_does_not() {
     std::fs::write(&path, text.replacen("\"verdict\":\"deny\"", "\"verdict\":\"none\"", 1)).unwrap();
     let ran = test.run(&["ledger", "verify", "--file", file]);
     assert_eq!(ran.exit, 1);
-    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ leaf 3: its bytes do not match its hash");
+    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ record 3: content does not match its hash");
     let json = test.run(&["ledger", "verify", "--file", file, "--json"]);
     assert_eq!((json.exit, json.json()["leaf"].clone()), (1, serde_json::json!(3)));
     let lines: Vec<_> = text.lines().collect();

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
-use tenterhook_ledger::{Entry, Ledger, Options};
+use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions};
 
 use crate::context::TestContext;
 
@@ -80,8 +80,8 @@ fn an_event_decided_twice_is_counted_once_as_delivered() {
     let (outcome, touched) = (&outcome, None);
     let decided =
         DecidedCall { call: &call, outcome, generation: "", took_us: 1, facts: None, file_effects: touched };
-    let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| 1)).unwrap().ledger;
-    ledger.append(Entry::decision(&decided, &|_| Vec::new())).unwrap();
+    let ledger = Ledger::open(&test.home().join("ledger"), LedgerOptions::new(|| 1)).unwrap().ledger;
+    ledger.append(LedgerEntry::decision(&decided, &|_| Vec::new())).unwrap();
     ledger.close().unwrap();
 
     let leaves = test.decisions();
@@ -123,7 +123,7 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
     for number in 0..300 {
         let door = call_meta::mint().unwrap();
         let entry =
-            Entry::change(door.id, door.ts, &format!("waits {number}"), "test", Value::Null, &secrets);
+            LedgerEntry::change(door.id, door.ts, &format!("waits {number}"), "test", Value::Null, &secrets);
         Spool::of(&home).write(&entry.seal(&sealing).unwrap()).unwrap();
     }
     let began = std::time::Instant::now();

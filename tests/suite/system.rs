@@ -65,7 +65,7 @@ impl SystemHome {
 
     pub(crate) fn records(&self) -> Vec<Value> {
         let reader = tenterhook_ledger::Reader::open(&self.test.path("system/state/ledger")).unwrap();
-        let leaves = reader.from(0, 1000).unwrap();
+        let leaves = reader.records_from(0, 1000).unwrap();
         leaves.iter().map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap()).collect()
     }
 }

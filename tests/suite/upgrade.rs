@@ -122,8 +122,8 @@ fn a_state_directory_of_0_1_0_is_migrated_once_with_all_its_records() {
     let ran = test.run(&["ledger", "verify"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     let records =
-        tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap().from(0, 1000).unwrap();
-    let leaf = |record: &tenterhook_ledger::Record| -> Value {
+        tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap().records_from(0, 1000).unwrap();
+    let leaf = |record: &tenterhook_ledger::StoredRecord| -> Value {
         serde_json::from_slice(record.bytes.as_ref().unwrap()).unwrap()
     };
     for before in expected["records"].as_array().unwrap() {

@@ -7,7 +7,7 @@ use tenterhook_error::Failure;
 use tenterhook_event::Event;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Home;
-use tenterhook_ledger::{Appended, Entry, Filter, Kind, Ledger, Reader};
+use tenterhook_ledger::{Appended, Filter, LeafKind, Ledger, LedgerEntry, Reader};
 use tenterhook_records::secrets;
 
 /// Number of records per write.
@@ -22,7 +22,7 @@ pub struct TranscriptImport {
     reader: Option<Reader>,
     /// Id of the last session, and whether hooks have recorded it.
     session: Option<(String, bool)>,
-    pending: Vec<Entry>,
+    pending: Vec<LedgerEntry>,
     imported: ImportCounts,
 }
 
@@ -68,7 +68,7 @@ impl TranscriptImport {
             self.imported.known += 1;
             return;
         }
-        self.pending.push(Entry::seen(event, &secrets));
+        self.pending.push(LedgerEntry::transcript_event(event, &secrets));
         if self.pending.len() >= IMPORT_BATCH_RECORDS {
             self.write_batch();
         }
@@ -85,7 +85,7 @@ impl TranscriptImport {
         let filter = Filter {
             session: Some(id.clone()),
             harness: Some(event.source.clone()),
-            kind: Some(Kind::Decision),
+            kind: Some(LeafKind::Decision),
             ..Filter::default()
         };
         let guarded = reader.query(&filter, 1).is_ok_and(|page| !page.records.is_empty());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tenterhook_event::EventId;
 use tenterhook_guard::{LedgerHandle, SpoolImport};
-use tenterhook_ledger::{Origin, Reader};
+use tenterhook_ledger::{LeafOrigin, Reader};
 use tenterhook_records::recorded::RecordedDecision;
 
 use crate::daemon::Daemon;
@@ -91,13 +91,13 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &LedgerHandle) {
     let taken = daemon.readers.with(move |reader| {
         let (mut next, mut superseding) = (before, HashSet::new());
         loop {
-            let page = reader.from(next, 256)?;
+            let page = reader.records_from(next, 256)?;
             let Some(last) = page.last() else { return Ok(superseding) };
             next = last.seq + 1;
             for record in &page {
                 let Some(Ok(leaf)) = record.envelope() else { continue };
                 match (leaf.origin, RecordedDecision::from_record(record)) {
-                    (Origin::Spool, Ok(recorded)) => {
+                    (LeafOrigin::Spool, Ok(recorded)) => {
                         observed.observers.report_imported(&recorded, record);
                         if let Some(id) = superseded_event(&recorded.leaf) {
                             observed.undelivered.remove(id);
@@ -107,7 +107,7 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &LedgerHandle) {
                                 .filter(|_| superseded_event(&recorded.leaf).is_some()),
                         );
                     }
-                    (Origin::Transcript, _) => observed.observers.report_transcript_event(record),
+                    (LeafOrigin::Transcript, _) => observed.observers.report_transcript_event(record),
                     _ => {}
                 }
             }

@@ -17,7 +17,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut reported = SinkErrors::default();
     loop {
-        for message in reported.take_new(daemon.ledger.sinks()) {
+        for message in reported.take_new(daemon.ledger.sink_reports()) {
             tracing::warn!("{message}");
             daemon.observers.live.publish(|| {
                 LiveEvent::Warning(LiveWarning { what: message.clone(), ..LiveWarning::default() })

@@ -8,7 +8,7 @@ use tenterhook_engine::RecordError;
 use tenterhook_error::Failure;
 use tenterhook_event::EventId;
 use tenterhook_home::call_meta;
-use tenterhook_ledger::Entry;
+use tenterhook_ledger::LedgerEntry;
 use tenterhook_records::secrets;
 
 use crate::daemon::Daemon;
@@ -85,7 +85,7 @@ impl Daemon {
         links: Vec<EventId>,
     ) -> Result<(), RecordError> {
         let meta = call_meta::mint().map_err(|failure| RecordError(failure.message))?;
-        let entry = Entry::change(meta.id, meta.ts, what, &self.account_name(uid), detail, &secrets);
+        let entry = LedgerEntry::change(meta.id, meta.ts, what, &self.account_name(uid), detail, &secrets);
         self.recorder.append(entry.with_links(links)).await.map(drop)
     }
 

@@ -12,7 +12,7 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, HookCall, O
 use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
 use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
 use tenterhook_home::{WorkDirs, call_meta};
-use tenterhook_ledger::Entry;
+use tenterhook_ledger::LedgerEntry;
 use tenterhook_records::{has_secret_identifier, redact_identifiers, sanitize, secrets};
 use tokio::time::Instant;
 
@@ -119,8 +119,8 @@ impl CallEvaluator for DaemonCall<'_> {
         let name = sanitize(&refusal.event_name, MAX_REFUSAL_CHARS);
         let why = sanitize(&refusal.reason, MAX_REFUSAL_CHARS);
         tracing::warn!(harness, event = name, why, "a call was refused");
-        observers.metrics.refused();
-        observers.metrics.minutes.refused(call_meta::now_ms());
+        observers.metrics.count_refusal();
+        observers.metrics.minutes.count_refusal(call_meta::now_ms());
         observers.live.publish(|| {
             LiveEvent::Warning(LiveWarning {
                 what: "a call was refused".to_owned(),
@@ -130,7 +130,7 @@ impl CallEvaluator for DaemonCall<'_> {
                 ..LiveWarning::default()
             })
         });
-        let entry = Entry::decision(&refusal.decided(), &secrets);
+        let entry = LedgerEntry::decision(&refusal.decided(), &secrets);
         self.daemon.recorder.append(entry).await.map(drop)
     }
 }

@@ -11,7 +11,9 @@ use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{DecidedCall, HookCall};
 use tenterhook_guard::generation_entry;
-use tenterhook_ledger::{Appended, Entry, Ledger, Origin, QueueFull, Queued, Sealed};
+use tenterhook_ledger::{
+    AppendError, Appended, LeafOrigin, Ledger, LedgerEntry, QueueFull, QueuedEntry, SealedEntry,
+};
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
 use tokio::sync::oneshot;
 
@@ -45,25 +47,25 @@ impl LedgerRecorder {
     }
 
     /// Records an entry; returns when it is durable.
-    pub(crate) async fn append(&self, entry: Entry) -> Result<Appended, RecordError> {
+    pub(crate) async fn append(&self, entry: LedgerEntry) -> Result<Appended, RecordError> {
         self.append_sealed(self.seal(entry)?).await
     }
 
     /// Seals an entry for the ledger.
-    fn seal(&self, entry: Entry) -> Result<Box<Sealed>, RecordError> {
-        let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
+    fn seal(&self, entry: LedgerEntry) -> Result<Box<SealedEntry>, RecordError> {
+        let sealed = entry.with_origin(LeafOrigin::Daemon).seal(self.ledger.sealing());
         sealed.map(Box::new).map_err(|error| RecordError(error.to_string()))
     }
 
     /// Records a sealed entry; returns when it is durable. A thread outside the runtime commits it itself if no other
     /// caller is writing, which wakes no other thread. A task of the runtime must not wait for the
     /// disk: its entry is committed with all others that wait.
-    async fn append_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, RecordError> {
+    async fn append_sealed(&self, sealed: Box<SealedEntry>) -> Result<Appended, RecordError> {
         let may_wait = tokio::task::try_id().is_none();
         let mut sealed = sealed;
         for attempt in 0..MAX_APPEND_ATTEMPTS {
             let (send, receive) = oneshot::channel();
-            let queued = Queued::new(sealed, move |appended| {
+            let queued = QueuedEntry::new(sealed, move |appended| {
                 // The caller may be gone; the record exists nevertheless.
                 let _ = send.send(appended);
             });
@@ -120,9 +122,9 @@ impl Recorder for CallRecorder<'_> {
                 None => decided,
             };
             let began = Instant::now();
-            let seal = || recorder.seal(Entry::decision(&decided, &secrets));
+            let seal = || recorder.seal(LedgerEntry::decision(&decided, &secrets));
             let sealed = run_step(self.payload_bytes, seal)?;
-            let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
+            let gone = sealed.is_payload_too_large().then_some(MissingContent::TooLarge);
             let appended = recorder.append_sealed(sealed).await?;
             self.observers.report_decision(&decided, appended, gone, began.elapsed());
             match appended {

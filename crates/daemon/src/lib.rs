@@ -47,4 +47,4 @@ pub use daemon::Daemon;
 pub use generations::{ActiveConfig, Generations};
 pub use memory::MemoryRelease;
 pub use run::{DaemonOptions, StartedDaemon, serve};
-pub use tenterhook_telemetry::exporter::Otlp;
+pub use tenterhook_telemetry::exporter::OtlpCollector;

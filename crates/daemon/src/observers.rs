@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tenterhook_api::{DecisionLine, LiveEvent, MissingContent, ToolGist};
 use tenterhook_event::DecidedCall;
-use tenterhook_ledger::{Appended, Record};
+use tenterhook_ledger::{Appended, StoredRecord};
 use tenterhook_policy::PriceTable;
 use tenterhook_records::recorded::{self, RecordedDecision};
 use tenterhook_telemetry::analytics::Analytics;
@@ -68,11 +68,11 @@ impl Observers {
         }
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let deciding = Duration::from_micros(decided.took_us);
-        self.metrics.decided(event, outcome.decision, deciding, recording);
-        self.metrics.minutes.decided(outcome.decision, decided.took_us, event.ts.unix_ms());
-        self.analytics.decided(event, outcome);
+        self.metrics.count_decision(event, outcome.decision, deciding, recording);
+        self.metrics.minutes.count_decision(outcome.decision, decided.took_us, event.ts.unix_ms());
+        self.analytics.count_outcome(event, outcome);
         if let Some(exporter) = &self.telemetry {
-            exporter.decided(decided);
+            exporter.export_decision(decided);
         }
         tracing::debug!(
             id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.as_str(),
@@ -91,10 +91,10 @@ impl Observers {
     }
 
     /// Reports a decision that was made without the daemon and imported.
-    pub(crate) fn report_imported(&self, recorded: &RecordedDecision, record: &Record) {
+    pub(crate) fn report_imported(&self, recorded: &RecordedDecision, record: &StoredRecord) {
         let seq = record.seq;
         self.note_ledger_size(seq + 1);
-        self.metrics.taken_in();
+        self.metrics.count_fallback();
         if let Some(past) = RecordedEvent::from_record(record) {
             self.apply(&past.as_decided());
         }
@@ -108,7 +108,7 @@ impl Observers {
     }
 
     /// Reports an event imported from a transcript. Sessions show it; it is not a decision.
-    pub(crate) fn report_transcript_event(&self, record: &Record) {
+    pub(crate) fn report_transcript_event(&self, record: &StoredRecord) {
         self.note_ledger_size(record.seq + 1);
         if let Some(past) = RecordedEvent::from_record(record) {
             self.apply(&past.as_decided());

@@ -15,7 +15,7 @@ use tenterhook_guard::{LedgerHandle, StateFormat, snapshot};
 use tenterhook_home::{Env, Home, Sources, WorkDirs, call_meta, daemon_port, make_private_dir, write_atomic};
 use tenterhook_ledger::{BusyCallers, Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
-use tenterhook_telemetry::exporter::{Exporter, Otlp};
+use tenterhook_telemetry::exporter::{Exporter, OtlpCollector};
 use tenterhook_telemetry::metrics::Metrics;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -57,7 +57,7 @@ pub struct DaemonOptions {
     /// When a decision counts as recorded; overrides the ledger's settings.
     pub durability: Option<Durability>,
     /// OpenTelemetry collector to report to.
-    pub otlp: Option<Otlp>,
+    pub otlp: Option<OtlpCollector>,
     /// Programs that harnesses start; the dashboard installs them as hooks.
     pub hook_programs: HookPrograms,
     /// How memory is returned to the system after a burst of calls.
@@ -322,7 +322,7 @@ async fn open_ledger(
     book: &LedgerHandle,
     options: &DaemonOptions,
     callers: &Arc<BusyCallers>,
-) -> Result<tenterhook_ledger::Opened, Failure> {
+) -> Result<tenterhook_ledger::OpenedLedger, Failure> {
     let began = Instant::now();
     loop {
         let mut ledger_options = book.options()?;

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, EventId};
-use tenterhook_ledger::{Reader, Record};
+use tenterhook_ledger::{Reader, StoredRecord};
 use tenterhook_policy::RuleSet;
 
 use crate::replay::{EventReplay, ReplayedVerdict, strictest_verdict};
@@ -127,11 +127,11 @@ impl Backtest<'_> {
         report: &mut ReplayReport,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Failure> {
-        let unreadable = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
+        let unreadable = |error: tenterhook_ledger::ReadError| Failure::internal(error.to_string());
         let size = reader.size().map_err(unreadable)?;
         let mut next = 0;
         while next < size {
-            let page = reader.from(next, READ_PAGE_RECORDS).map_err(unreadable)?;
+            let page = reader.records_from(next, READ_PAGE_RECORDS).map_err(unreadable)?;
             let Some(last) = page.last() else { break };
             next = last.seq + 1;
             let mut batches: Vec<Batch> = senders.iter().map(|_| Vec::new()).collect();
@@ -158,13 +158,13 @@ impl Backtest<'_> {
     }
 
     /// An event to replay; `None` for other records and for events outside the range.
-    fn replayable_event(&self, record: &Record) -> Result<Option<RecordedDecision>, &'static str> {
+    fn replayable_event(&self, record: &StoredRecord) -> Result<Option<RecordedDecision>, &'static str> {
         let envelope = match record.envelope() {
             None => return Err("the record was pruned"),
             Some(Err(_)) => return Err("the record cannot be read"),
             Some(Ok(envelope)) => envelope,
         };
-        if envelope.kind != tenterhook_ledger::Kind::Decision {
+        if envelope.kind != tenterhook_ledger::LeafKind::Decision {
             return Ok(None);
         }
         let ts = envelope.ts.parse().map_or(0, tenterhook_event::Timestamp::unix_ms);
@@ -175,8 +175,8 @@ impl Backtest<'_> {
             && record.payload.as_ref().is_none_or(|stored| stored.bytes.is_none())
         {
             return Err(match payload.stored {
-                tenterhook_ledger::Stored::Hash => "the payload was too large to be stored",
-                tenterhook_ledger::Stored::Whole => "the payload was erased",
+                tenterhook_ledger::PayloadStorage::Hash => "the payload was too large to be stored",
+                tenterhook_ledger::PayloadStorage::Whole => "the payload was erased",
             });
         }
         RecordedDecision::from_record(record).map(Some).map_err(|_| "the record cannot be read")

@@ -21,8 +21,8 @@ use sha2::Digest as _;
 use tenterhook_engine::{BlockingRecorder, BoxFuture, RecordError, Recorder};
 use tenterhook_event::{DecidedCall, Event, EventId};
 use tenterhook_ledger::{
-    AppendError, Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing, SignError,
-    SinkReport, SoftwareKey,
+    AppendError, LeafOrigin, Ledger, LedgerEntry, LedgerOptions, OpenError, Reader, RedactionKey,
+    SealedEntry, SealingOptions, SignError, SinkReport, SoftwareKey,
 };
 
 use crate::state_format::StateFormat;
@@ -132,7 +132,7 @@ impl LedgerHandle {
 
     /// Opens the ledger for writing and imports the spool.
     pub fn writer(&self) -> Result<Ledger, Failure> {
-        let ledger = self.open(Options::new, true).map_err(|error| open_failure(&error))?;
+        let ledger = self.open(LedgerOptions::new, true).map_err(|error| open_failure(&error))?;
         self.spool.import_into(&ledger, usize::MAX);
         Ok(ledger)
     }
@@ -143,7 +143,7 @@ impl LedgerHandle {
             return SpoolImport::default();
         }
         let Ok(passphrase) = self.resolve_passphrase() else { return SpoolImport::default() };
-        let options = self.apply_settings(Options::new(now_ms), self.is_remote_send_due(), passphrase);
+        let options = self.apply_settings(LedgerOptions::new(now_ms), self.is_remote_send_due(), passphrase);
         let Ok(opened) = StateFormat::open_ledger(&self.state, &self.dir, options) else {
             return SpoolImport::default();
         };
@@ -157,7 +157,7 @@ impl LedgerHandle {
     pub fn close(&self, ledger: Ledger) -> Result<(), AppendError> {
         let reports = ledger.clone();
         let closed = ledger.close();
-        for SinkReport { sink, size, error } in reports.sinks() {
+        for SinkReport { sink, size, error } in reports.sink_reports() {
             if let Some(error) = error {
                 self.add_note(format!("the checkpoint of {size} records did not reach the {sink}: {error}"));
             }
@@ -168,8 +168,8 @@ impl LedgerHandle {
     /// Records a change of protection. Call it before the change: a change that cannot be recorded is not made.
     pub fn record_change(&self, what: &str, detail: Value) -> Result<(), Failure> {
         let meta = call_meta::mint()?;
-        let entry = Entry::change(meta.id, meta.ts, what, &env::current_user(), detail, &secrets);
-        self.append(vec![entry.from(Origin::Cli)]).map_err(|why| {
+        let entry = LedgerEntry::change(meta.id, meta.ts, what, &env::current_user(), detail, &secrets);
+        self.append(vec![entry.with_origin(LeafOrigin::Cli)]).map_err(|why| {
             Failure::internal(format!("`{what}` is not done, because it cannot be recorded: {why}"))
                 .hint("free some disk space, or use a writable home (`--home DIR`)")
         })
@@ -177,7 +177,7 @@ impl LedgerHandle {
 
     /// Appends entries in this order, to the ledger or, if that fails, to the spool. They are durable when it
     /// returns.
-    pub fn append(&self, entries: Vec<Entry>) -> Result<(), RecordError> {
+    pub fn append(&self, entries: Vec<LedgerEntry>) -> Result<(), RecordError> {
         let (sealing, reason) = match sealing_for(&self.dir, &self.settings) {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
@@ -187,7 +187,7 @@ impl LedgerHandle {
         let opened = if let Some(why) = reason {
             Err((why, false))
         } else {
-            self.open(Options::brief, self.is_remote_send_due())
+            self.open(LedgerOptions::brief, self.is_remote_send_due())
                 .map_err(|error| (error.to_string(), is_expected_error(&error)))
         };
         let (why, expected) = match opened {
@@ -204,7 +204,7 @@ impl LedgerHandle {
             Err(why) => why,
         };
         let spooled: Result<(), std::io::Error> =
-            sealed.iter().try_for_each(|one: &Sealed| self.spool.write(one));
+            sealed.iter().try_for_each(|one: &SealedEntry| self.spool.write(one));
         spooled.map_err(|error| RecordError(format!("{why}; the spool cannot be written: {error}")))?;
         if !expected {
             self.add_note(format!("the ledger cannot be written, so the decision is in the spool: {why}"));
@@ -237,7 +237,7 @@ impl LedgerHandle {
     }
 
     /// Opens the ledger. With `to_remote`, checkpoints are also sent to servers.
-    fn open(&self, begin: fn(fn() -> u64) -> Options, to_remote: bool) -> Result<Ledger, OpenError> {
+    fn open(&self, begin: fn(fn() -> u64) -> LedgerOptions, to_remote: bool) -> Result<Ledger, OpenError> {
         let passphrase = self.resolve_passphrase()?;
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -266,9 +266,9 @@ impl LedgerHandle {
 
 /// How entries are sealed for the ledger in this directory. If the ledger's key cannot be stored, a random key
 /// that is not kept marks secrets: the marks cannot be correlated, but no secret is readable.
-fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<Sealing, (Sealing, String)> {
+fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<SealingOptions, (SealingOptions, String)> {
     let LedgerSettings { keep_raw, keep_model_text, max_payload, .. } = *settings;
-    let sealing = |key| Sealing { key, keep_raw, max_payload, keep_model_text };
+    let sealing = |key| SealingOptions { key, keep_raw, max_payload, keep_model_text };
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     let key = match made {
         Ok(()) => RedactionKey::open(dir).map_err(|error| error.to_string()),
@@ -284,9 +284,9 @@ fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<Sealing, (Sealin
 
 impl LedgerHandle {
     /// Options for a process that keeps the ledger open, such as the daemon.
-    pub fn options(&self) -> Result<Options, Failure> {
+    pub fn options(&self) -> Result<LedgerOptions, Failure> {
         let passphrase = self.resolve_passphrase().map_err(|error| open_failure(&error))?;
-        Ok(self.apply_settings(Options::new(now_ms), true, passphrase))
+        Ok(self.apply_settings(LedgerOptions::new(now_ms), true, passphrase))
     }
 
     /// Replaces the secrets in the identifiers of an event that is decided without a daemon.
@@ -303,7 +303,12 @@ impl LedgerHandle {
     }
 
     /// Applies the settings to these options.
-    fn apply_settings(&self, mut options: Options, to_remote: bool, passphrase: Option<String>) -> Options {
+    fn apply_settings(
+        &self,
+        mut options: LedgerOptions,
+        to_remote: bool,
+        passphrase: Option<String>,
+    ) -> LedgerOptions {
         options.durability = self.settings.durability;
         options.max_payload = self.settings.max_payload;
         options.keep_raw = self.settings.keep_raw;
@@ -369,14 +374,14 @@ impl BlockingRecorder for DirectRecorder {
     fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
         let mut entries = Vec::with_capacity(2);
         entries.extend(generation_entry(decided, &self.detail));
-        entries.push(Entry::decision(decided, &secrets));
+        entries.push(LedgerEntry::decision(decided, &secrets));
         self.ledger.append(entries)
     }
 }
 
 /// The record of the generation that decides. Its id follows from the generation, so that the ledger stores it
 /// only once.
-pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<Entry> {
+pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<LedgerEntry> {
     if decided.generation.is_empty() {
         return None;
     }
@@ -388,7 +393,7 @@ pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<En
         all.extend(more);
     }
     let who = event.agent.user.as_deref().unwrap_or_default();
-    Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail, &secrets))
+    Some(LedgerEntry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail, &secrets))
 }
 
 // === impl SpoolRecorder ===
@@ -400,7 +405,7 @@ impl SpoolRecorder {
             Ok(sealing) | Err((sealing, _)) => sealing,
         };
         let spool = Spool::of(&self.home);
-        let write = |entry: Entry, always: bool| {
+        let write = |entry: LedgerEntry, always: bool| {
             let sealed = entry.seal(&sealing).map_err(|error| RecordError(error.to_string()))?;
             if !always && spool.contains(&sealed) {
                 return Ok(());
@@ -412,7 +417,7 @@ impl SpoolRecorder {
             write(generation, false)?;
         }
         // The secrets are searched once, together with the facts.
-        let entry = Entry::decision(decided, &|_| Vec::new());
+        let entry = LedgerEntry::decision(decided, &|_| Vec::new());
         let mut facts = decided.facts.clone().unwrap_or_else(|| json!({}));
         if let (Some(facts), Some(more)) = (facts.as_object_mut(), self.facts.as_object()) {
             facts.extend(more.clone());

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
+use tenterhook_ledger::{LeafOrigin, Ledger, LedgerEntry, LedgerOptions, OpenError, OpenedLedger};
 
 use tenterhook_error::Failure;
 use tenterhook_home::write_atomic;
@@ -91,7 +91,7 @@ impl StateFormat {
 
     /// Opens the ledger of a state directory for writing, which migrates its store, and upgrades the directory to
     /// the current format. An upgrade is recorded.
-    pub fn open_ledger(state: &Path, dir: &Path, options: Options) -> Result<Opened, OpenError> {
+    pub fn open_ledger(state: &Path, dir: &Path, options: LedgerOptions) -> Result<OpenedLedger, OpenError> {
         // If the format is unreadable, nothing is upgraded; commands refuse such a directory.
         let outdated = Self::outdated(state).ok().flatten();
         let opened = Ledger::open(dir, options)?;
@@ -102,11 +102,17 @@ impl StateFormat {
                 "done": opened.recovered,
             });
             let meta = call_meta::mint().map_err(|failure| OpenError::Store(failure.message))?;
-            let entry =
-                Entry::change(meta.id, meta.ts, "state upgrade", &env::current_user(), detail, &secrets);
+            let entry = LedgerEntry::change(
+                meta.id,
+                meta.ts,
+                "state upgrade",
+                &env::current_user(),
+                detail,
+                &secrets,
+            );
             opened
                 .ledger
-                .append(entry.from(Origin::Cli))
+                .append(entry.with_origin(LeafOrigin::Cli))
                 .map_err(|error| OpenError::Store(format!("cannot record the upgrade: {error}")))?;
         }
         // If the number cannot be written, the next process writes it. The store itself refuses older programs.

@@ -141,9 +141,9 @@ impl ProofStage {
         if !self.home.ledger().join("ledger.db").exists() {
             return Ok(recorded);
         }
-        let failed = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
+        let failed = |error: tenterhook_ledger::ReadError| Failure::internal(error.to_string());
         let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
-        for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
+        for record in reader.records_from(before, MAX_RECORDS).map_err(failed)? {
             let record_json = tenterhook_records::recorded::envelope(&record);
             let text =
                 |key: &str| record_json.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();

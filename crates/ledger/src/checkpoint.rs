@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checkpoints, as <https://c2sp.org/tlog-checkpoint> has them: a signed size and root.
+//! Checkpoints in the format of <https://c2sp.org/tlog-checkpoint>: a signed tree size and root hash.
 
 use crate::hash::Hash;
-use crate::note::{Line, Note, NoteError};
+use crate::note::{Note, NoteError, SignatureLine};
 use crate::sign::{SignError, Signer};
 
-/// What a checkpoint says.
+/// The content of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Which log it is.
+    /// Origin (name) of the log.
     pub origin: String,
-    /// How many leaves the log had.
+    /// Number of leaves.
     pub size: u64,
-    /// The root hash over them.
+    /// Root hash over these leaves.
     pub root: Hash,
 }
 
 impl Checkpoint {
-    /// Reads a signed checkpoint. Its signatures are not checked yet: [`Note::check`].
+    /// Parses a signed checkpoint. It does not check signatures; [`Note::check`] does.
     pub fn parse(note: &str) -> Result<(Self, Note), NoteError> {
         let note = Note::parse(note)?;
         let checkpoint = Self::from_text(&note.text)?;
@@ -28,25 +28,25 @@ impl Checkpoint {
     fn from_text(text: &str) -> Result<Self, NoteError> {
         let mut lines = text.split('\n');
         let (Some(origin), Some(size), Some(root)) = (lines.next(), lines.next(), lines.next()) else {
-            return Err(NoteError::Form("a checkpoint has an origin, a size and a root"));
+            return Err(NoteError::Form("a checkpoint has three lines: origin, size and root"));
         };
-        let number: u64 = size.parse().map_err(|_| NoteError::Form("the size of the tree is no number"))?;
+        let number: u64 = size.parse().map_err(|_| NoteError::Form("invalid tree size"))?;
         if origin.is_empty() || number.to_string() != size {
-            return Err(NoteError::Form("the origin is empty or the size is not written plainly"));
+            return Err(NoteError::Form("the origin is empty, or the size is not in canonical form"));
         }
-        let root = root.parse().map_err(|_| NoteError::Form("the root is no hash"))?;
+        let root = root.parse().map_err(|_| NoteError::Form("invalid root hash"))?;
         Ok(Self { origin: origin.to_owned(), size: number, root })
     }
 
-    /// The text that is signed.
+    /// The text that signatures cover.
     pub fn text(&self) -> String {
         format!("{}\n{}\n{}\n", self.origin, self.size, self.root)
     }
 
-    /// The checkpoint signed by each of these, in this order.
+    /// Signs the checkpoint with each signer, in this order.
     pub fn sign(&self, signers: &[&dyn Signer]) -> Result<Note, SignError> {
         let text = self.text();
-        let line = |signer: &&dyn Signer| Ok(Line::new(signer.key(), signer.sign(text.as_bytes())?));
+        let line = |signer: &&dyn Signer| Ok(SignatureLine::new(signer.key(), signer.sign(text.as_bytes())?));
         let signatures = signers.iter().map(line).collect::<Result<_, SignError>>()?;
         Ok(Note { text, signatures })
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a caller wants recorded, and how it is sealed: redacted, bounded, committed to.
+//! Entries to record, and how they are sealed: redacted, limited in size, and committed to.
 
 use std::ops::Range;
 
@@ -10,33 +10,33 @@ use tenterhook_event::{
     AgentIdentity, DecidedCall, Event, EventId, Flow, Outcome, SessionCheck, Timestamp, TraceEntry,
 };
 
-use crate::bound;
+use crate::envelope::{LeafKind, LeafOrigin, PayloadMark, PayloadStorage};
+use crate::field_limits;
 use crate::identifier::secrets_in_identifier;
 use crate::model_text::summarize_model_text;
 use crate::payload::{RedactionKey, Redactor, SealedPayload};
-use crate::record::{Kind, Origin, PayloadMark, Stored};
 use crate::sign::SignError;
 
-/// One thing to record. It may still hold secrets: it is for memory only until it is sealed.
+/// An entry to record. It may contain secrets, so it stays in memory until it is sealed.
 #[derive(Debug, Clone)]
-pub struct Entry {
-    /// The event's id; the same id is never recorded twice.
+pub struct LedgerEntry {
+    /// Id of the event. The ledger records each id once.
     pub id: EventId,
-    /// When it happened.
+    /// Time of the event.
     pub ts: Timestamp,
-    /// Who brings it.
-    pub origin: Origin,
-    pub(crate) kind: Kind,
-    pub(crate) body: Body,
+    /// Program that records the entry.
+    pub origin: LeafOrigin,
+    pub(crate) kind: LeafKind,
+    pub(crate) body: EntryBody,
     pub(crate) payload: Option<Value>,
-    /// What the detectors found in each text, in the order that `identifiers` and `texts` visit them.
+    /// Secrets found in each text, in the order of `visit_identifiers` and `visit_texts`.
     found: Vec<Vec<(Range<usize>, String)>>,
 }
 
-/// The fields of an envelope that come from the entry, in the order they are written.
+/// Fields of an envelope that come from the entry, in the order in which they are written.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Body {
+pub(crate) struct EntryBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub(crate) struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_use_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool: Option<Tool>,
+    pub(crate) tool: Option<ToolSummary>,
     #[serde(skip_serializing_if = "AgentIdentity::is_empty")]
     pub(crate) agent: AgentIdentity,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub(crate) struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) flow: Option<Flow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) trace: Vec<Traced>,
+    pub(crate) trace: Vec<RecordedStep>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) generation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,39 +106,39 @@ pub(crate) struct Body {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Tool {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Tool"))]
+pub(crate) struct ToolSummary {
     pub(crate) name: String,
     pub(crate) class: &'static str,
 }
 
-/// A step of the trace, or how many were left out.
+/// A step of the trace, or the number of steps that were cut.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) enum Traced {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Traced"))]
+pub(crate) enum RecordedStep {
     Step(TraceEntry),
     Cut { cut: u64 },
 }
 
-/// An entry as it will be recorded: no secret is in it, nothing is longer than it may be.
+/// An entry as it will be recorded: without secrets, and with all fields within their limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sealed {
+pub struct SealedEntry {
     pub(crate) id: EventId,
     pub(crate) ts: Timestamp,
-    pub(crate) origin: Origin,
-    pub(crate) kind: Kind,
-    /// Members of the envelope, without braces.
+    pub(crate) origin: LeafOrigin,
+    pub(crate) kind: LeafKind,
+    /// Members of the JSON object, without braces.
     pub(crate) fields: String,
-    pub(crate) columns: Columns,
+    pub(crate) columns: LookupColumns,
     pub(crate) payload: Option<SealedPayload>,
-    /// The event's other decision, which nobody heard.
+    /// Id of the undelivered decision about the same event that this entry replaces.
     pub(crate) supersedes: Option<EventId>,
 }
 
-/// What a leaf is looked up by. The same is in its envelope, and only that counts.
+/// Indexed columns of a leaf. They repeat fields of the envelope, which is authoritative.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct LookupColumns {
     pub(crate) source: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) tool: Option<String>,
@@ -146,34 +146,36 @@ pub(crate) struct Columns {
     pub(crate) rule: Option<String>,
 }
 
-/// How entries are sealed.
+/// Options for sealing entries.
 #[derive(Debug, Clone)]
-pub struct Sealing {
-    /// The key of redaction marks.
+pub struct SealingOptions {
+    /// Key for the digests in redaction marks.
     pub key: RedactionKey,
-    /// Keep what the detectors found. Somebody has to want that.
+    /// Keep secrets as they are. A user has to turn this on.
     pub keep_raw: bool,
-    /// Larger payloads are recorded by their hash only, in bytes.
+    /// Maximum size of a stored payload, in bytes. Only the hash of a larger one is recorded.
     pub max_payload: usize,
-    /// Keep requests to models and their answers, instead of hashes and counts.
+    /// Keep model requests and responses, instead of hashes and counts.
     pub keep_model_text: bool,
 }
 
-// === impl Sealing ===
-
 #[cfg(feature = "store")]
-impl Sealing {
-    /// A text of its own, as it may be stored.
-    pub(crate) fn clean(&self, text: &str, redactor: Redactor<'_>) -> String {
+impl SealingOptions {
+    /// Options for entries without payload whose texts were searched for secrets before.
+    pub(crate) fn internal() -> Self {
+        let key = RedactionKey::new([0; 32]);
+        Self { key, keep_raw: false, max_payload: 0, keep_model_text: false }
+    }
+
+    /// Replaces secrets in a text that is not part of an entry.
+    pub(crate) fn redact_text(&self, text: &str, redactor: Redactor<'_>) -> String {
         if self.keep_raw { text.to_owned() } else { self.key.redact(text, &redactor(text)).0 }
     }
 }
 
-// === impl Body ===
-
-impl Body {
-    /// What every event has.
-    fn of(event: &Event) -> Self {
+impl EntryBody {
+    /// The fields that every event has.
+    fn from_event(event: &Event) -> Self {
         Self {
             source: Some(event.source.clone()),
             event: Some(event.event.name()),
@@ -182,7 +184,10 @@ impl Body {
             session_check: event.session_check,
             sender_ts: event.sender_ts,
             tool_use_id: event.tool_use_id.clone(),
-            tool: event.tool.as_ref().map(|tool| Tool { name: tool.name.clone(), class: tool.class.name() }),
+            tool: event
+                .tool
+                .as_ref()
+                .map(|tool| ToolSummary { name: tool.name.clone(), class: tool.class.name() }),
             agent: event.agent.clone(),
             cwd: event.cwd.clone(),
             project: event.project.clone(),
@@ -192,37 +197,36 @@ impl Body {
     }
 }
 
-// === impl Entry ===
-
-impl Entry {
-    /// An event and what was decided about it. `redactor` says where secrets lie in a text.
+impl LedgerEntry {
+    /// An entry for an event and its outcome. `redactor` locates secrets in a text.
     pub fn decision(decided: &DecidedCall<'_>, redactor: Redactor<'_>) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
-        let body = Body {
+        let body = EntryBody {
             verdict: Some(outcome.decision.as_str()),
             reason: outcome.reason(),
             policy_rule_id: outcome.deciding_rule().map(ToOwned::to_owned),
-            nudge: nudge(outcome),
+            nudge: join_nudges(outcome),
             flow: Some(outcome.flow.clone()),
-            trace: outcome.trace.iter().cloned().map(Traced::Step).collect(),
+            trace: outcome.trace.iter().cloned().map(RecordedStep::Step).collect(),
             generation: Some(decided.generation.to_owned()),
             took_us: Some(decided.took_us),
             facts: decided.facts.clone(),
-            ..Body::of(event)
+            ..EntryBody::from_event(event)
         };
-        let payload = payload(event, outcome);
-        Self::new(Kind::Decision, event.id, event.ts, body, payload, redactor)
+        let payload = build_payload(event, outcome);
+        Self::new(LeafKind::Decision, event.id, event.ts, body, payload, redactor)
     }
 
-    /// An event that a transcript tells of. Nothing was decided about it, so nothing is said of a verdict.
-    pub fn seen(event: &Event, redactor: Redactor<'_>) -> Self {
-        let payload = payload(event, &Outcome::default());
-        let entry = Self::new(Kind::Seen, event.id, event.ts, Body::of(event), payload, redactor);
-        entry.from(Origin::Transcript)
+    /// An entry for an event of an imported transcript. It has no verdict, because no rules were evaluated.
+    pub fn transcript_event(event: &Event, redactor: Redactor<'_>) -> Self {
+        let payload = build_payload(event, &Outcome::default());
+        let entry =
+            Self::new(LeafKind::Seen, event.id, event.ts, EntryBody::from_event(event), payload, redactor);
+        entry.with_origin(LeafOrigin::Transcript)
     }
 
-    /// Something that changes protection: what, who did it, and how it looks now. People write
-    /// secrets into paths and reasons too, so `redactor` looks at all of it.
+    /// An entry for a change of protection: what changed, who changed it, and the new state. `redactor` searches all
+    /// of it, because users write secrets into paths and reasons too.
     pub fn change(
         id: EventId,
         ts: Timestamp,
@@ -231,66 +235,67 @@ impl Entry {
         detail: Value,
         redactor: Redactor<'_>,
     ) -> Self {
-        let body = Body {
+        let body = EntryBody {
             what: Some(what.to_owned()),
             who: Some(who.to_owned()),
             detail: (!detail.is_null()).then_some(detail),
-            ..Body::default()
+            ..EntryBody::default()
         };
-        Self::new(Kind::Change, id, ts, body, None, redactor)
+        Self::new(LeafKind::Change, id, ts, body, None, redactor)
     }
 
-    /// There is no entry in which nobody has looked for secrets: whoever makes one brings a redactor.
+    /// Creates an entry. The redactor is required, so that no entry exists that was not searched for secrets.
     pub(crate) fn new(
-        kind: Kind,
+        kind: LeafKind,
         id: EventId,
         ts: Timestamp,
-        body: Body,
+        body: EntryBody,
         payload: Option<Value>,
         redactor: Redactor<'_>,
     ) -> Self {
-        Self { id, ts, origin: Origin::Hook, kind, body, payload, found: Vec::new() }.searched(redactor)
+        Self { id, ts, origin: LeafOrigin::Hook, kind, body, payload, found: Vec::new() }
+            .with_located_secrets(redactor)
     }
 
-    /// The same, brought by somebody else than a hook.
+    /// Sets the origin, which is `hook` by default.
     #[must_use]
-    pub fn from(mut self, origin: Origin) -> Self {
+    pub fn with_origin(mut self, origin: LeafOrigin) -> Self {
         self.origin = origin;
         self
     }
 
-    /// The same, with what was observed of the machine and mattered: where links led, who ran it.
+    /// Adds observations of the machine, such as the targets of symlinks or the calling process.
     #[must_use]
     pub fn with_facts(mut self, facts: Value, redactor: Redactor<'_>) -> Self {
-        // The judge may have said already what it looked at.
+        // The judge may have added facts already.
         match (&mut self.body.facts, facts) {
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
             (known, facts) => *known = Some(facts),
         }
-        self.searched(redactor)
+        self.with_located_secrets(redactor)
     }
 
-    /// The same, linked to other events.
+    /// Links the entry to other events.
     #[must_use]
     pub fn with_links(mut self, links: Vec<EventId>) -> Self {
         self.body.links = links;
         self
     }
 
-    /// The same, with secrets looked for in every text; what stood found before is forgotten.
-    fn searched(mut self, redactor: Redactor<'_>) -> Self {
+    /// Searches every text for secrets. Replaces the result of an earlier search.
+    fn with_located_secrets(mut self, redactor: Redactor<'_>) -> Self {
         let owned = |secrets: Vec<(Range<usize>, &str)>| {
             secrets.into_iter().map(|(range, kind)| (range, kind.to_owned())).collect()
         };
         let mut found: Vec<Vec<(Range<usize>, String)>> = Vec::new();
-        self.identifiers(&mut |text| found.push(owned(secrets_in_identifier(text, redactor))));
-        self.texts(&mut |text| found.push(owned(redactor(text))));
+        self.visit_identifiers(&mut |text| found.push(owned(secrets_in_identifier(text, redactor))));
+        self.visit_texts(&mut |text| found.push(owned(redactor(text))));
         self.found = found;
         self
     }
 
-    /// Every identifier that was sent to us, always in the same order.
-    fn identifiers(&mut self, each: &mut dyn FnMut(&mut String)) {
+    /// Visits every identifier that came from outside, always in the same order.
+    fn visit_identifiers(&mut self, each: &mut dyn FnMut(&mut String)) {
         let body = &mut self.body;
         let agent = &mut body.agent;
         let optional = [
@@ -311,8 +316,8 @@ impl Entry {
         }
     }
 
-    /// Every other text that somebody else wrote, always in the same order.
-    fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
+    /// Visits every other text that came from outside, always in the same order.
+    fn visit_texts(&mut self, each: &mut dyn FnMut(&mut String)) {
         let body = &mut self.body;
         let plain = [
             &mut body.cwd,
@@ -327,17 +332,17 @@ impl Entry {
             each(reason);
         }
         for traced in &mut body.trace {
-            if let Traced::Step(TraceEntry { note: Some(note), .. }) = traced {
+            if let RecordedStep::Step(TraceEntry { note: Some(note), .. }) = traced {
                 each(note);
             }
         }
         for value in [&mut body.facts, &mut body.detail, &mut self.payload].into_iter().flatten() {
-            visit(value, each);
+            visit_json_texts(value, each);
         }
     }
 
-    /// Takes out secrets, bounds every field and commits to the payload.
-    pub fn seal(mut self, sealing: &Sealing) -> Result<Sealed, SignError> {
+    /// Replaces secrets, limits every field and commits to the payload.
+    pub fn seal(mut self, sealing: &SealingOptions) -> Result<SealedEntry, SignError> {
         let mut redacted = 0;
         if !sealing.keep_raw && self.found.iter().any(|found| !found.is_empty()) {
             let mut found = std::mem::take(&mut self.found).into_iter();
@@ -347,14 +352,14 @@ impl Entry {
                     (*text, redacted) = (clean, redacted + count);
                 }
             };
-            self.identifiers(&mut replace);
-            self.texts(&mut replace);
+            self.visit_identifiers(&mut replace);
+            self.visit_texts(&mut replace);
         }
-        // After secrets were taken out, so that no hash is about one.
+        // After secrets were replaced, so that no hash covers one.
         if let Some(payload) = self.payload.as_mut().filter(|_| !sealing.keep_model_text) {
             summarize_model_text(payload);
         }
-        bound::body(&mut self.body);
+        field_limits::limit_body(&mut self.body);
         let json = |error: serde_json::Error| SignError::Other(error.to_string());
         let mut payload = None;
         if let Some(value) = &self.payload {
@@ -364,17 +369,18 @@ impl Entry {
             self.body.payload = Some(PayloadMark {
                 sha256: sealed.commitment.to_string().into(),
                 bytes: length,
-                stored: if sealed.bytes.is_some() { Stored::Whole } else { Stored::Hash },
+                stored: if sealed.bytes.is_some() { PayloadStorage::Whole } else { PayloadStorage::Hash },
                 redacted,
             });
             payload = Some(sealed);
         }
         let fields = serde_json::to_string(&self.body).map_err(json)?;
         let fields = fields.get(1..fields.len().saturating_sub(1)).unwrap_or_default().to_owned();
-        let Body { source, harness_session_id: session, tool, verdict, policy_rule_id: rule, .. } = self.body;
+        let EntryBody { source, harness_session_id: session, tool, verdict, policy_rule_id: rule, .. } =
+            self.body;
         let (tool, verdict) = (tool.map(|tool| tool.name), verdict.map(ToOwned::to_owned));
-        let columns = Columns { source, session, tool, verdict, rule };
-        Ok(Sealed {
+        let columns = LookupColumns { source, session, tool, verdict, rule };
+        Ok(SealedEntry {
             id: self.id,
             ts: self.ts,
             origin: self.origin,
@@ -387,28 +393,26 @@ impl Entry {
     }
 }
 
-// === impl Sealed ===
-
-impl Sealed {
-    /// Whether its payload is too large to be kept: only the commitment to it is.
-    pub fn is_too_large(&self) -> bool {
+impl SealedEntry {
+    /// Whether the payload exceeds the limit, so that only its commitment is stored.
+    pub fn is_payload_too_large(&self) -> bool {
         self.payload.as_ref().is_some_and(|payload| payload.bytes.is_none())
     }
 }
 
-/// Every nudge once, as a harness shows them.
-fn nudge(outcome: &Outcome) -> Option<String> {
+/// Joins the suggestions as a harness shows them, each once.
+fn join_nudges(outcome: &Outcome) -> Option<String> {
     let mut once: Vec<&str> = Vec::new();
-    for said in &outcome.nudges {
-        if !once.contains(&said.value.as_str()) {
-            once.push(&said.value);
+    for nudge in &outcome.nudges {
+        if !once.contains(&nudge.value.as_str()) {
+            once.push(&nudge.value);
         }
     }
     (!once.is_empty()).then(|| once.join("; "))
 }
 
-/// What the agent and the person said and did: everything that may have to be erased one day.
-fn payload(event: &Event, outcome: &Outcome) -> Option<Value> {
+/// The content that the agent and the user wrote: everything that may have to be erased later.
+fn build_payload(event: &Event, outcome: &Outcome) -> Option<Value> {
     let mut parts = serde_json::Map::new();
     let mut put = |key: &str, value: Value| {
         if !matches!(&value, Value::Null) && value != json!([]) && value != json!({}) {
@@ -426,15 +430,15 @@ fn payload(event: &Event, outcome: &Outcome) -> Option<Value> {
     (!parts.is_empty()).then_some(Value::Object(parts))
 }
 
-/// Every text in a JSON value, keys too.
-fn visit(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
+/// Visits every text in a JSON value, keys included.
+fn visit_json_texts(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => each(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, each)),
+        Value::Array(items) => items.iter_mut().for_each(|item| visit_json_texts(item, each)),
         Value::Object(fields) => {
             for (mut key, mut value) in std::mem::take(fields) {
                 each(&mut key);
-                visit(&mut value, each);
+                visit_json_texts(&mut value, each);
                 fields.insert(key, value);
             }
         }

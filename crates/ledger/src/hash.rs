@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The hashes of the tree, as RFC 6962 has them, and the commitment to a payload.
+//! Hashes of the tree as in RFC 6962, and the commitment to a payload.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,21 +9,21 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// Bytes of a hash.
+/// Number of bytes of a hash.
 pub const HASH_BYTES: usize = 32;
 
-/// A SHA-256 hash; written in base 64.
+/// A SHA-256 hash, displayed in base 64.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; HASH_BYTES]);
 
-/// The text is no hash.
+/// Error for a text that is not a hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no hash (32 bytes in base 64)")]
+#[error("invalid hash `{0}`: expected 32 bytes in base 64")]
 pub struct ParseHashError(String);
 
 impl Hash {
     /// The root of a tree without leaves.
-    pub fn of_nothing() -> Self {
+    pub fn empty_root() -> Self {
         Self(Sha256::digest([]).into())
     }
 
@@ -42,7 +42,7 @@ impl Hash {
         Self(Sha256::new().chain_update([2]).chain_update(salt).chain_update(bytes).finalize().into())
     }
 
-    /// The hash in these bytes, if there are 32.
+    /// The hash with these bytes; `None` unless there are 32.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -50,7 +50,7 @@ impl Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&base64(&self.0))
+        f.pad(&encode_base64(&self.0))
     }
 }
 
@@ -64,23 +64,23 @@ impl FromStr for Hash {
     type Err = ParseHashError;
 
     fn from_str(text: &str) -> Result<Self, ParseHashError> {
-        let bytes = from_base64(text).and_then(|bytes| Self::from_slice(&bytes));
+        let bytes = decode_base64(text).and_then(|bytes| Self::from_slice(&bytes));
         bytes.ok_or_else(|| ParseHashError(text.chars().take(64).collect()))
     }
 }
 
-/// Standard base 64, with padding.
-pub(crate) fn base64(bytes: &[u8]) -> String {
+/// Encodes bytes in standard base 64 with padding.
+pub(crate) fn encode_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Reads standard base 64; nothing else is forgiven.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+/// Decodes standard base 64, strictly.
+pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Encodes bytes in lower-case hexadecimal.
+pub(crate) fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         for digit in [byte >> 4, byte & 15] {
             text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The record of every event and decision: a transparency log on one machine.
+//! The ledger: a transparency log of every event and decision of one machine. Each record is a leaf of a Merkle tree.
 //!
-//! Files by the life of a leaf. An [`Entry`] is what a caller wants recorded; it is sealed
-//! (`entry`, `payload`, `bound`): secrets become marks, the payload gets a salted commitment. The
-//! writer gives it a number and frames it (`record`), hashes it into the tree (`tree`), and commits
-//! it with its neighbours (`store::append`). Checkpoints (`checkpoint`, `note`, `sign`) sign the
-//! tree's root and go to sinks (`sink`). On the other side stand `query`, `stats`, `proof`,
-//! `export` and `verify`, which shares nothing with the writer but the format.
+//! A caller passes a [`LedgerEntry`], which is sealed first (`entry`, `payload`, `field_limits`): secrets are replaced
+//! by marks and the payload gets a salted commitment. The writer numbers it (`envelope`), hashes it into the tree
+//! (`tree`) and commits it (`store::writer`). Checkpoints (`checkpoint`, `note`, `sign`) sign the tree's root and are
+//! published to sinks (`sink`). The reading side is `query`, `stats`, `proof`, `export` and `verify`; `verify` shares
+//! only the format with the writer.
 //!
-//! Without the feature `store` there is no SQLite: what remains checks exports and proofs.
+//! Without the feature `store` there is no SQLite: the crate then only checks exports and proofs.
 
-mod bound;
-mod chain;
 pub mod checkpoint;
 mod entry;
+mod envelope;
 pub mod export;
+mod field_limits;
 mod hash;
 mod identifier;
+mod key_chain;
+mod leaf_ranges;
 mod model_text;
 pub mod note;
 mod payload;
 mod problem;
 pub mod proof;
-mod ranges;
-mod record;
 #[cfg(feature = "schema")]
 mod schema;
-mod sealed;
+mod sealed_key;
 pub mod sign;
 pub mod sink;
 mod spool;
@@ -37,19 +36,22 @@ pub mod tiles;
 pub mod tree;
 pub mod verify;
 
-pub use entry::{Entry, Sealed, Sealing};
+pub use entry::{LedgerEntry, SealedEntry, SealingOptions};
+pub use envelope::{
+    ENVELOPE_VERSION, Envelope, LeafKind, LeafOrigin, MAX_ENVELOPE_BYTES, PayloadMark, PayloadStorage,
+    ToolMark,
+};
 pub use hash::{HASH_BYTES, Hash, ParseHashError};
 pub use identifier::secrets_in_identifier;
 pub use note::VerifierKey;
 pub use payload::{RedactionKey, Redactor};
-pub use problem::{Place, Problem, Wrong};
+pub use problem::{Defect, LogProblem, ProblemLocation};
 pub use proof::LeafProof;
-pub use record::{Envelope, FORMAT, Kind, MAX_ENVELOPE, Origin, PayloadMark, Stored, ToolMark};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sealed::Cost;
+pub use sealed_key::Argon2Cost;
 pub use sign::{SignError, Signer, SoftwareKey};
 pub use spool::SpoolError;
 #[cfg(feature = "store")]
 pub use store::*;
-pub use verify::{Expect, Verified};
+pub use verify::{Expectations, VerifiedLog};

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Requests to models and their answers. A request repeats the whole conversation, so that a record of every model call
-//! would hold each message many times; unless a user wants that, a record holds their hash and counts.
+//! Summaries of model requests and responses. Every request repeats the whole conversation, so records would contain
+//! each message many times. Unless a user turns full text on, a record has a hash and counts instead.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tenterhook_event::TokenCounts;
 
-use crate::hash::hex;
+use crate::hash::encode_hex;
 
-/// Where the messages of a request are, in the formats of model APIs.
+/// Keys of the message list of a request, in the formats of model APIs.
 const MESSAGE_LISTS: &[&str] = &["messages", "contents", "input"];
-/// Where requests and answers name the model.
+/// JSON pointers to the model name in requests and responses.
 const MODEL_NAMES: &[&str] = &["/model", "/model/name", "/modelVersion"];
 
-/// Replaces requests and answers in a payload, and what hooks make of them, by what can be said about them without
-/// their text.
+/// Replaces model requests and responses in a payload, and modifications of them by hooks, by summaries without text.
 pub(crate) fn summarize_model_text(payload: &mut Value) {
     for key in ["model_request", "model_response"] {
         if let Some(value) = payload.get_mut("detail").and_then(|detail| detail.get_mut(key)) {
@@ -33,21 +32,21 @@ pub(crate) fn summarize_model_text(payload: &mut Value) {
     }
 }
 
-/// A longer text is not the name of a model.
+/// Maximum length of a model name; a longer text is ignored.
 const MAX_MODEL_NAME_BYTES: usize = 200;
 
-/// Hash and length of the JSON text; and, as far as they are known, the number of messages, the model, its tokens in the
-/// words of our own agent, and how many fit into its context. Sessions read these as they read an answer.
+/// Hash and length of the JSON text and, if known, the number of messages, the model, its token usage and its context
+/// limit. The keys are those of our own agent's responses, so that sessions can read a summary like a response.
 fn summary(value: &Value) -> Value {
     let text = value.to_string();
     let mut summary = Map::new();
-    summary.insert("sha256".to_owned(), hex(&Sha256::digest(text.as_bytes())).into());
+    summary.insert("sha256".to_owned(), encode_hex(&Sha256::digest(text.as_bytes())).into());
     summary.insert("bytes".to_owned(), text.len().into());
     let messages = MESSAGE_LISTS.iter().find_map(|key| value.get(key)?.as_array());
     if let Some(messages) = messages {
         summary.insert("messages".to_owned(), messages.len().into());
     }
-    let model = MODEL_NAMES.iter().find_map(|place| value.pointer(place)?.as_str());
+    let model = MODEL_NAMES.iter().find_map(|pointer| value.pointer(pointer)?.as_str());
     if let Some(model) = model.filter(|name| name.len() <= MAX_MODEL_NAME_BYTES) {
         summary.insert("model".to_owned(), model.into());
     }
@@ -85,7 +84,7 @@ mod tests {
         let shown = &payload["detail"]["model_request"];
         assert_eq!((&shown["messages"], &shown["model"]), (&json!(2), &json!("m-1")));
         assert_eq!(shown["bytes"], request.to_string().len());
-        assert_eq!(shown["sha256"], hex(&Sha256::digest(request.to_string())));
+        assert_eq!(shown["sha256"], encode_hex(&Sha256::digest(request.to_string())));
         let shown = &payload["detail"]["model_response"];
         assert_eq!((TokenCounts::from_response(shown), &shown["model"]), (tokens, &json!("m-1-b")));
         assert!(tokens.is_some());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signed notes, as <https://c2sp.org/signed-note> has them: a text, and who signed it.
+//! Signed notes in the format of <https://c2sp.org/signed-note>: a text with signature lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,16 +8,16 @@ use std::str::FromStr;
 use ed25519_dalek::{Signature as Ed25519, VerifyingKey};
 use sha2::{Digest, Sha256};
 
-use crate::hash::{base64, from_base64, hex};
+use crate::hash::{decode_base64, encode_base64};
 
 /// The type byte of an Ed25519 signature.
-pub const ED25519: u8 = 1;
-/// The type byte of a witness's timestamped Ed25519 cosignature.
-pub const COSIGNATURE: u8 = 4;
-/// More signature lines than this are refused.
+pub const ED25519_TYPE: u8 = 1;
+/// The type byte of a timestamped Ed25519 cosignature of a witness.
+pub const COSIGNATURE_TYPE: u8 = 4;
+/// Maximum number of signature lines.
 const MAX_SIGNATURES: usize = 64;
-/// Longer notes are refused.
-const MAX_NOTE: usize = 1 << 20;
+/// Maximum length of a note.
+const MAX_NOTE_BYTES: usize = 1 << 20;
 
 /// A public key with its name: `<name>+<key id>+<base 64>`.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,64 +25,62 @@ pub struct VerifierKey {
     name: String,
     algorithm: u8,
     public: VerifyingKey,
-    /// Worked out once: every signature line has it.
+    /// Computed once, because every signature line contains it.
     key_id: u32,
 }
 
 /// A text and its signature lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What is signed; ends in a newline.
+    /// The signed text, which ends in a newline.
     pub text: String,
-    /// Who signed, in the order of the lines.
-    pub signatures: Vec<Line>,
+    /// Signature lines, in order.
+    pub signatures: Vec<SignatureLine>,
 }
 
 /// One signature line: `— <name> <base 64 of key id and signature>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct SignatureLine {
     /// The key's name.
     pub name: String,
     /// The key's id.
     pub key_id: u32,
-    /// What the algorithm made. Algorithms that we do not know are carried along untouched.
+    /// Signature bytes. Signatures of unknown algorithms are kept unchanged.
     pub signature: Vec<u8>,
 }
 
-/// The text is no note, no key, or not signed as it should be.
+/// Error for an invalid note, key or signature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// The form is wrong.
+    /// The note has an invalid format.
     #[error("not a signed note: {0}")]
     Form(&'static str),
-    /// The key cannot be read.
-    #[error("`{0}` is no verifier key (`<name>+<key id>+<base 64>`)")]
+    /// The text is not a verifier key.
+    #[error("invalid verifier key `{0}`: expected `<name>+<key id>+<base 64>`")]
     Key(String),
-    /// Nobody we know signed it.
+    /// None of the expected keys signed the note.
     #[error("signed by an unknown key: {found}, expected {expected}")]
     UnknownKey {
-        /// Who signed.
+        /// Keys that signed the note.
         found: String,
-        /// Whose signature was looked for.
+        /// Keys of which one must have signed.
         expected: String,
     },
-    /// The signature of a key we know does not fit the text.
-    #[error("the signature of `{0}` does not fit the text")]
+    /// The signature of an expected key does not match the text.
+    #[error("the signature of `{0}` does not match the text")]
     BadSignature(String),
 }
 
-// === impl VerifierKey ===
-
 impl VerifierKey {
-    /// The Ed25519 key that signs a log's checkpoints.
+    /// An Ed25519 key that signs the checkpoints of a log.
     pub fn ed25519(name: &str, public: VerifyingKey) -> Result<Self, NoteError> {
-        Self::of(name, ED25519, public)
+        Self::with_algorithm(name, ED25519_TYPE, public)
     }
 
-    fn of(name: &str, algorithm: u8, public: VerifyingKey) -> Result<Self, NoteError> {
+    fn with_algorithm(name: &str, algorithm: u8, public: VerifyingKey) -> Result<Self, NoteError> {
         let wrong =
             name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+');
-        if wrong || !matches!(algorithm, ED25519 | COSIGNATURE) {
+        if wrong || !matches!(algorithm, ED25519_TYPE | COSIGNATURE_TYPE) {
             return Err(NoteError::Key(name.chars().take(200).collect()));
         }
         let digest: [u8; 32] = Sha256::new()
@@ -95,7 +93,7 @@ impl VerifierKey {
         Ok(Self { name: name.to_owned(), algorithm, public, key_id: u32::from_be_bytes([a, b, c, d]) })
     }
 
-    /// The key's name; for a log, its origin.
+    /// Name of the key. For a log this is its origin.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -105,29 +103,30 @@ impl VerifierKey {
         self.key_id
     }
 
-    /// The key's id as leaves name it: eight hexadecimal digits.
+    /// The key's id as it is in leaves: eight hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:08x}", self.key_id())
     }
 
-    /// Whether this signature over `message` is by this key.
-    pub fn accepts(&self, message: &[u8], signature: &[u8]) -> bool {
+    /// Whether this is a signature over `message` by this key.
+    pub fn is_valid_signature(&self, message: &[u8], signature: &[u8]) -> bool {
         let Ok(signature) = Ed25519::from_slice(signature) else { return false };
         self.public.verify_strict(message, &signature).is_ok()
     }
 
-    /// The time in a cosignature, when it is one by this witness over this text.
-    pub fn cosigned(&self, text: &str, signature: &[u8]) -> Option<u64> {
+    /// The time in a cosignature, if it is a valid one over this text by this witness.
+    pub fn cosignature_time(&self, text: &str, signature: &[u8]) -> Option<u64> {
         let (time, signature) = signature.split_first_chunk::<8>()?;
         let time = u64::from_be_bytes(*time);
         let message = format!("cosignature/v1\ntime {time}\n{text}");
-        (self.algorithm == COSIGNATURE && self.accepts(message.as_bytes(), signature)).then_some(time)
+        (self.algorithm == COSIGNATURE_TYPE && self.is_valid_signature(message.as_bytes(), signature))
+            .then_some(time)
     }
 
-    fn signed(&self, text: &str, line: &Line) -> bool {
+    fn verifies_line(&self, text: &str, line: &SignatureLine) -> bool {
         match self.algorithm {
-            ED25519 => self.accepts(text.as_bytes(), &line.signature),
-            _ => self.cosigned(text, &line.signature).is_some(),
+            ED25519_TYPE => self.is_valid_signature(text.as_bytes(), &line.signature),
+            _ => self.cosignature_time(text, &line.signature).is_some(),
         }
     }
 }
@@ -135,7 +134,7 @@ impl VerifierKey {
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let material: Vec<u8> = std::iter::once(self.algorithm).chain(*self.public.as_bytes()).collect();
-        write!(f, "{}+{}+{}", self.name, self.id(), base64(&material))
+        write!(f, "{}+{}+{}", self.name, self.id(), encode_base64(&material))
     }
 }
 
@@ -155,54 +154,54 @@ impl FromStr for VerifierKey {
         let (Some(name), Some(id), Some(material)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(refuse());
         };
-        let material = from_base64(material).ok_or_else(refuse)?;
+        let material = decode_base64(material).ok_or_else(refuse)?;
         let (algorithm, public) = material.split_first().ok_or_else(refuse)?;
         let public: [u8; 32] = public.try_into().map_err(|_| refuse())?;
         let public = VerifyingKey::from_bytes(&public).map_err(|_| refuse())?;
-        let key = Self::of(name, *algorithm, public)?;
+        let key = Self::with_algorithm(name, *algorithm, public)?;
         if key.id() == id { Ok(key) } else { Err(refuse()) }
     }
 }
 
-// === impl Note ===
-
 impl Note {
-    /// Reads a note. Signatures are not checked yet.
+    /// Parses a note. It does not check signatures; [`Note::check`] does.
     pub fn parse(note: &str) -> Result<Self, NoteError> {
-        if note.len() > MAX_NOTE || note.bytes().any(|byte| byte < 0x20 && byte != b'\n') {
-            return Err(NoteError::Form("it is too long, or has control characters"));
+        if note.len() > MAX_NOTE_BYTES || note.bytes().any(|byte| byte < 0x20 && byte != b'\n') {
+            return Err(NoteError::Form("too long, or has control characters"));
         }
         let (text, lines) =
             note.rsplit_once("\n\n").ok_or(NoteError::Form("no empty line before signatures"))?;
-        let lines = lines.strip_suffix('\n').ok_or(NoteError::Form("it does not end in a newline"))?;
-        let signatures = lines.split('\n').map(str::parse).collect::<Result<Vec<Line>, _>>()?;
+        let lines = lines.strip_suffix('\n').ok_or(NoteError::Form("does not end in a newline"))?;
+        let signatures = lines.split('\n').map(str::parse).collect::<Result<Vec<SignatureLine>, _>>()?;
         if signatures.len() > MAX_SIGNATURES {
             return Err(NoteError::Form("too many signatures"));
         }
         Ok(Self { text: format!("{text}\n"), signatures })
     }
 
-    /// Whether one of these keys signed. A known key whose signature does not fit spoils the note.
+    /// Returns the first of these keys that signed. An invalid signature by any of them is an error.
     pub fn check<'k>(&self, keys: &[&'k VerifierKey]) -> Result<&'k VerifierKey, NoteError> {
         let mut signer = None;
         for line in &self.signatures {
             let known = keys.iter().find(|key| key.name == line.name && key.key_id() == line.key_id);
             match known {
-                Some(key) if key.signed(&self.text, line) => signer = signer.or(Some(*key)),
+                Some(key) if key.verifies_line(&self.text, line) => signer = signer.or(Some(*key)),
                 Some(key) => return Err(NoteError::BadSignature(key.name.clone())),
                 None => {}
             }
         }
         signer.ok_or_else(|| NoteError::UnknownKey {
-            found: listed(self.signatures.iter().map(|line| format!("`{}+{:08x}`", line.name, line.key_id))),
-            expected: listed(keys.iter().map(|key| format!("`{}+{}`", key.name, key.id()))),
+            found: join_names(
+                self.signatures.iter().map(|line| format!("`{}+{:08x}`", line.name, line.key_id)),
+            ),
+            expected: join_names(keys.iter().map(|key| format!("`{}+{}`", key.name, key.id()))),
         })
     }
 }
 
-fn listed(items: impl Iterator<Item = String>) -> String {
+fn join_names(items: impl Iterator<Item = String>) -> String {
     let text = items.collect::<Vec<_>>().join(", ");
-    if text.is_empty() { "nobody".to_owned() } else { text }
+    if text.is_empty() { "no key".to_owned() } else { text }
 }
 
 impl fmt::Display for Note {
@@ -212,38 +211,31 @@ impl fmt::Display for Note {
     }
 }
 
-// === impl Line ===
-
-impl Line {
-    /// The line of a signature by this key.
+impl SignatureLine {
+    /// The line for a signature by this key.
     pub fn new(key: &VerifierKey, signature: Vec<u8>) -> Self {
         Self { name: key.name.clone(), key_id: key.key_id(), signature }
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for SignatureLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let material = [self.key_id.to_be_bytes().as_slice(), &self.signature].concat();
-        write!(f, "— {} {}", self.name, base64(&material))
+        write!(f, "— {} {}", self.name, encode_base64(&material))
     }
 }
 
-impl FromStr for Line {
+impl FromStr for SignatureLine {
     type Err = NoteError;
 
     fn from_str(line: &str) -> Result<Self, NoteError> {
         let form = NoteError::Form("a signature line is not `— <name> <base 64>`");
         let parts = line.strip_prefix("— ").and_then(|rest| rest.split_once(' '));
         let Some((name, material)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(form) };
-        let material = from_base64(material).ok_or(form.clone())?;
+        let material = decode_base64(material).ok_or(form.clone())?;
         let (id, signature) = material.split_first_chunk::<4>().ok_or(form)?;
         Ok(Self { name: name.to_owned(), key_id: u32::from_be_bytes(*id), signature: signature.to_vec() })
     }
-}
-
-/// A short name for random bytes: lower-case hexadecimal.
-pub(crate) fn short(bytes: &[u8]) -> String {
-    hex(bytes)
 }
 
 #[cfg(test)]
@@ -263,16 +255,16 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_text_is_refused_and_so_is_a_key_nobody_knows() {
+    fn an_edited_text_and_an_unknown_key_are_refused() {
         let key: VerifierKey = KEY.parse().unwrap();
         let edited = Note::parse(&NOTE.replace("example message", "edited message")).unwrap();
         assert_eq!(edited.check(&[&key]), Err(NoteError::BadSignature("example.com/foo".into())));
         let error = Note::parse(NOTE).unwrap().check(&[]).unwrap_err().to_string();
-        assert_eq!(error, "signed by an unknown key: `example.com/foo+530d903a`, expected nobody");
+        assert_eq!(error, "signed by an unknown key: `example.com/foo+530d903a`, expected no key");
     }
 
     #[test]
-    fn what_is_no_note_and_no_key_is_refused() {
+    fn invalid_notes_and_keys_are_refused() {
         for text in [
             "",
             "text\n",

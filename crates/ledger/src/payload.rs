@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is stored beside a leaf: redacted first, then committed to with a salt.
+//! Payloads: redacted, then stored next to their leaf, which has a salted commitment to them.
 //!
-//! The salt is what makes erasing real: without it nobody can try guesses against the commitment.
+//! Erasing a payload also erases its salt. Without the salt the commitment cannot be used to test guesses.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,40 +11,38 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::hash::Hash;
-use crate::note::short;
-use crate::sign::{SignError, random, read_private, write_new};
+use crate::hash::{Hash, encode_hex};
+use crate::sign::{SignError, create_file, random_bytes, read_private};
 
-/// Says where secrets lie in a text, and of what kind each is.
+/// Locates the secrets in a text, with the kind of each.
 pub type Redactor<'r> = &'r dyn Fn(&str) -> Vec<(Range<usize>, &str)>;
 
-/// The key of the digests in redaction marks: equal secrets get equal marks, and no mark can be
-/// checked against a guess without it.
+/// The key of the digests in redaction marks. Equal secrets get equal marks, and guesses cannot be tested without it.
 #[derive(Clone)]
 pub struct RedactionKey([u8; 32]);
 
-/// A payload ready to be stored.
+/// A payload that is ready to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SealedPayload {
     pub(crate) salt: [u8; 32],
-    /// Absent when it was too large.
+    /// `None` if the payload is too large to be stored.
     pub(crate) bytes: Option<Vec<u8>>,
     pub(crate) commitment: Hash,
 }
 
 impl RedactionKey {
-    /// A key that never leaves memory.
+    /// A key that is kept in memory only.
     pub fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// The key of the ledger in this directory, made when there is none yet. Whoever spools needs
-    /// it as well, so it takes no lock.
+    /// Opens the key of the ledger in this directory, or creates it. Processes that spool need it too, so it takes no
+    /// lock.
     pub fn open(dir: &Path) -> Result<Self, SignError> {
         let path = dir.join("redaction.key");
         let io = |source| SignError::Io { path: path.clone(), source };
         if !path.exists() {
-            match write_new(&path, &random::<32>()?, 0o600) {
+            match create_file(&path, &random_bytes::<32>()?, 0o600) {
                 Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
                 _ => {}
             }
@@ -53,26 +51,26 @@ impl RedactionKey {
         Ok(Self(key))
     }
 
-    /// What stands in a secret's place: `[[redacted:KIND:DIGEST]]`.
+    /// The mark that replaces a secret: `[[redacted:KIND:DIGEST]]`.
     pub fn mark(&self, kind: &str, secret: &str) -> String {
         let kind: String =
             kind.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).collect();
         let digest = Hmac::<Sha256>::new_from_slice(&self.0).map(|mac| mac.chain_update(secret).finalize());
         let digest: [u8; 32] = digest.map_or([0; 32], |digest| digest.into_bytes().into());
-        let digest: String = short(&digest).chars().take(12).collect();
+        let digest: String = encode_hex(&digest).chars().take(12).collect();
         format!("[[redacted:{kind}:{digest}]]")
     }
 
-    /// The text with every span replaced by its mark, and how many there were.
+    /// Replaces every span by its mark. Returns the text and the number of marks.
     pub fn redact<K: AsRef<str>>(&self, text: &str, found: &[(Range<usize>, K)]) -> (String, u64) {
         let mut spans: Vec<_> = found.iter().map(|(range, kind)| (range.start, range.end, kind)).collect();
         spans.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
         let (mut clean, mut at, mut count) = (String::with_capacity(text.len()), 0, 0);
         for (start, end, kind) in spans {
-            // Spans may overlap; what one has covered, the next only extends.
-            let (start, end) = (start.max(at), floor(text, end));
+            // Spans may overlap: skip the part that is covered already.
+            let (start, end) = (start.max(at), char_start(text, end));
             let (Some(before), Some(secret)) =
-                (text.get(at..floor(text, start)), text.get(floor(text, start)..end))
+                (text.get(at..char_start(text, start)), text.get(char_start(text, start)..end))
             else {
                 continue;
             };
@@ -87,8 +85,8 @@ impl RedactionKey {
     }
 }
 
-/// The start of the character that this byte lies in; the end of a longer span is never inside one.
-fn floor(text: &str, at: usize) -> usize {
+/// Rounds an index down to a character boundary.
+fn char_start(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -99,29 +97,29 @@ impl std::fmt::Debug for RedactionKey {
     }
 }
 
-/// Salts are asked of the system a few at a time: each question is a system call.
-const SALTS: usize = 16;
+/// Number of salts that one system call fetches.
+const SALT_BATCH: usize = 16;
 
 thread_local! {
-    static NEXT: RefCell<Vec<[u8; 32]>> = const { RefCell::new(Vec::new()) };
+    static SPARE_SALTS: RefCell<Vec<[u8; 32]>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A salt that was never used.
-fn salt() -> Result<[u8; 32], SignError> {
-    NEXT.with_borrow_mut(|next| {
+/// Returns a new random salt.
+fn next_salt() -> Result<[u8; 32], SignError> {
+    SPARE_SALTS.with_borrow_mut(|next| {
         if let Some(salt) = next.pop() {
             return Ok(salt);
         }
-        let fresh = random::<{ 32 * SALTS }>()?;
+        let fresh = random_bytes::<{ 32 * SALT_BATCH }>()?;
         next.extend(fresh.as_chunks::<32>().0);
-        next.pop().map_or_else(random, Ok)
+        next.pop().map_or_else(random_bytes, Ok)
     })
 }
 
 impl SealedPayload {
-    /// Commits to these bytes; more than `max` are not kept.
+    /// Commits to these bytes, and drops them if there are more than `max`.
     pub(crate) fn new(bytes: Vec<u8>, max: usize) -> Result<Self, SignError> {
-        let salt = salt()?;
+        let salt = next_salt()?;
         let commitment = Hash::of_payload(&salt, &bytes);
         Ok(Self { salt, commitment, bytes: (bytes.len() <= max).then_some(bytes) })
     }
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_that_overlap_or_lie_outside_leave_nothing_of_a_secret() {
+    fn overlapping_and_invalid_spans_leave_nothing_of_a_secret() {
         let key = RedactionKey::new([7; 32]);
         let (clean, count) = key.redact("xSECRETx", &[(1..5, "a"), (3..7, "b"), (90..99, "c")]);
         assert_eq!(count, 2);

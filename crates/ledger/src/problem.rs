@@ -1,273 +1,270 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a verifier found: which leaf, and what is wrong with it.
+//! Problems that verification finds: where each is, and what is wrong.
 
 use std::fmt;
 
 use crate::note::NoteError;
 
-/// The first thing that is wrong with a log.
+/// The first problem that verification finds in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Where it is.
-    pub place: Place,
-    /// What it is.
-    pub wrong: Wrong,
+pub struct LogProblem {
+    /// The part of the log that has the problem.
+    pub location: ProblemLocation,
+    /// What is wrong there.
+    pub defect: Defect,
 }
 
-/// Where something is wrong.
+/// The part of a log that has a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// At one leaf.
+pub enum ProblemLocation {
+    /// The leaf with this number.
     Leaf(u64),
-    /// Somewhere in these leaves, the last one included.
+    /// One of these leaves, the last one included.
     Leaves(u64, u64),
-    /// At the checkpoint of this many leaves.
+    /// The checkpoint of this many leaves.
     Checkpoint(u64),
-    /// At a line of an export, from 1.
+    /// A line of an export, counted from 1.
     Line(u64),
-    /// With the log as a whole.
+    /// The log as a whole.
     Log,
 }
 
-/// What can be wrong.
+/// What is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrong {
-    /// The bytes were changed, or the hash was.
-    Bytes,
-    /// The bytes are no envelope.
-    Form(String),
-    /// The envelope is of a version that this program does not know.
-    Version(u32),
-    /// The envelope says that it is another leaf.
-    Seq(u64),
-    /// The leaf is not there, and no leaf says that it was pruned.
+pub enum Defect {
+    /// The bytes or the stored hash of a leaf were changed.
+    HashMismatch,
+    /// The bytes are not a valid envelope.
+    InvalidFormat(String),
+    /// The envelope has a version that this program does not know.
+    UnknownVersion(u32),
+    /// The envelope has the number of another leaf.
+    SeqMismatch(u64),
+    /// The leaf is missing, and no `prune` leaf covers it.
     Missing,
-    /// Two leaves are at the same place.
-    Twice,
+    /// Two leaves have the same number.
+    Duplicate,
     /// The log does not begin with a `start` leaf, or has a second one.
-    Start,
-    /// The leaf names a signer that did not sign then.
-    Signer {
-        /// Whom it names.
+    InvalidStart,
+    /// The leaf names a key that did not sign the log at that point.
+    WrongSigner {
+        /// The key that the leaf names.
         named: String,
-        /// Who signed then.
+        /// The key that signed the log at that point.
         expected: String,
     },
-    /// The change of keys is not signed by the old and the new key.
-    Rotation,
+    /// A key rotation is not signed by both the old and the new key.
+    InvalidRotation,
     /// The payload or its salt was changed.
-    Payload,
-    /// The payload's row is not there.
+    PayloadMismatch,
+    /// The row of the payload is missing.
     PayloadMissing,
-    /// There is a payload that the leaf does not speak of.
-    PayloadUnknown,
-    /// The payload is gone, and no leaf says that it was erased.
-    PayloadErased,
-    /// A stored hash of the tree was changed; so many leaves it covers.
-    Node(u64),
-    /// What the leaf is looked up by is not what it says.
-    Column {
-        /// Which column.
+    /// There is a payload that the envelope does not mention.
+    UnexpectedPayload,
+    /// The payload is missing, and no `erase` leaf covers it.
+    PayloadRemoved,
+    /// The stored hash of a subtree with this many leaves was changed.
+    SubtreeHash(u64),
+    /// An indexed column differs from the envelope.
+    ColumnMismatch {
+        /// The column's name.
         name: &'static str,
-        /// What the column has.
+        /// The column's value.
         column: String,
-        /// What the leaf says.
+        /// The value in the envelope.
         leaf: String,
     },
-    /// Who looks for this would not find all leaves that have it.
-    Unfound(String),
-    /// Something is filed that no leaf says.
-    Misfiled,
-    /// The counters of statistics are not those of the leaves.
-    Counters,
-    /// The leaves do not give the root that was signed.
-    Root,
-    /// The checkpoint cannot be believed.
-    Checkpoint(NoteError),
-    /// The checkpoint is of another log.
+    /// The index lacks an entry, so a search would miss leaves.
+    MissingIndexEntry(String),
+    /// The index has an entry for which there is no leaf.
+    ExtraIndexEntry,
+    /// The counters of statistics differ from the leaves.
+    CounterMismatch,
+    /// The leaves do not have the root hash that was signed.
+    RootMismatch,
+    /// The checkpoint has an invalid form or signature.
+    InvalidCheckpoint(NoteError),
+    /// The checkpoint belongs to another log.
     OtherLog(String),
-    /// A checkpoint of this size stands where it does not belong.
+    /// A checkpoint of this size is at the wrong place.
     OutOfOrder(u64),
-    /// A signature that only the last leaf has stands at an earlier one.
-    OldHead,
-    /// The column that the head moves through was emptied.
+    /// An earlier leaf has a head signature, which only the last leaf may have.
+    StaleHead,
+    /// The head signature was removed from the row.
     HeadMissing,
-    /// The store has no checkpoint at all. The first one is in the commit of the first leaf.
+    /// The store has no checkpoint, although the commit of the first leaf includes one.
     NoCheckpoints,
-    /// The checkpoint in the file beside the store is not in the store.
-    NotStored,
+    /// The checkpoint in the published file is not in the store.
+    CheckpointNotStored,
     /// A key file belongs to another log.
-    KeyFile {
-        /// Which file.
+    ForeignKeyFile {
+        /// The file's name.
         file: &'static str,
         /// The name and id of its key.
         found: String,
     },
-    /// SQLite finds damage in pages that hold no leaf.
-    Pages(String),
-    /// Leaves that were signed are not here.
-    TooFew {
-        /// How many were signed.
+    /// SQLite finds damage in pages without leaves.
+    DamagedPages(String),
+    /// Leaves that were signed are missing.
+    MissingSignedRecords {
+        /// Number of leaves that were signed.
         signed: u64,
-        /// How many are here.
+        /// Number of leaves that are present.
         here: u64,
     },
-    /// Nothing signs this log.
+    /// No checkpoint signs this log.
     Unsigned,
-    /// Nothing signs its end. The writer signs with every commit, so it did not write that.
+    /// The last leaves are not signed. The writer signs every commit, so it did not write them.
     UnsignedEnd {
-        /// How many leaves that are.
+        /// Number of leaves that are not signed.
         leaves: u64,
-        /// When the first of them says that it was recorded.
+        /// Recording time that the first of them states.
         since: Option<String>,
     },
-    /// There is no leaf at all.
+    /// The log has no leaves.
     Empty,
-    /// The log never had the key that was given.
-    OtherKey {
-        /// The name and id of the key that was given.
+    /// The log was never signed with the given key.
+    UnknownKey {
+        /// The name and id of the given key.
         given: String,
         /// The names and ids of the log's keys.
         keys: Vec<String>,
     },
-    /// The checkpoint that was brought along cannot be believed.
-    Held(NoteError),
-    /// The log is an older copy.
-    Older {
-        /// How many leaves are here.
+    /// The reference checkpoint of the caller is invalid.
+    InvalidReference(NoteError),
+    /// The log is older than the reference checkpoint.
+    RolledBack {
+        /// Number of leaves that are present.
         here: u64,
-        /// How many the checkpoint that was brought along has.
+        /// Number of leaves of the reference checkpoint.
         held: u64,
     },
-    /// The log is another one since then.
+    /// The log does not extend the reference checkpoint.
     DoesNotExtend {
-        /// The size of the checkpoint that was brought along.
+        /// Number of leaves of the reference checkpoint.
         size: u64,
     },
-    /// A file of a log that is many files.
-    File {
-        /// Which, below the log's directory.
+    /// A file of a log that consists of several files is invalid.
+    InvalidFile {
+        /// Path below the log's directory.
         path: String,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         why: String,
     },
     /// The store or the file cannot be read.
     Unreadable(String),
 }
 
-// === impl Wrong ===
-
-impl Wrong {
-    /// Whether only the index is wrong: it is made from the leaves and can be written again.
+impl Defect {
+    /// Whether only the index is wrong, which can be rebuilt from the leaves.
     pub fn is_index(&self) -> bool {
-        matches!(self, Self::Unfound(_) | Self::Misfiled | Self::Counters)
+        matches!(self, Self::MissingIndexEntry(_) | Self::ExtraIndexEntry | Self::CounterMismatch)
     }
 
-    pub(crate) fn at(self, seq: u64) -> Problem {
-        Problem { place: Place::Leaf(seq), wrong: self }
+    pub(crate) fn at_leaf(self, seq: u64) -> LogProblem {
+        LogProblem { location: ProblemLocation::Leaf(seq), defect: self }
     }
 
-    pub(crate) fn between(self, from: u64, to: u64) -> Problem {
-        Problem { place: Place::Leaves(from, to.saturating_sub(1)), wrong: self }
+    /// A problem of the leaves `from..to`.
+    pub(crate) fn in_leaves(self, from: u64, to: u64) -> LogProblem {
+        LogProblem { location: ProblemLocation::Leaves(from, to.saturating_sub(1)), defect: self }
     }
 
-    pub(crate) fn at_size(self, size: u64) -> Problem {
-        Problem { place: Place::Checkpoint(size), wrong: self }
+    pub(crate) fn at_checkpoint(self, size: u64) -> LogProblem {
+        LogProblem { location: ProblemLocation::Checkpoint(size), defect: self }
     }
 
-    pub(crate) fn at_line(self, line: u64) -> Problem {
-        Problem { place: Place::Line(line), wrong: self }
+    pub(crate) fn at_line(self, line: u64) -> LogProblem {
+        LogProblem { location: ProblemLocation::Line(line), defect: self }
     }
 
-    pub(crate) fn here(self) -> Problem {
-        Problem { place: Place::Log, wrong: self }
+    pub(crate) fn in_log(self) -> LogProblem {
+        LogProblem { location: ProblemLocation::Log, defect: self }
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bytes => f.write_str("its bytes do not match its hash"),
-            Self::Form(why) => write!(f, "it is no leaf: {why}"),
-            Self::Version(v) => write!(f, "its format is version {v}, which this program does not know"),
-            Self::Seq(seq) => {
-                write!(f, "it says that it is leaf {seq}: two leaves say so, or leaves were moved")
+            Self::HashMismatch => f.write_str("content does not match its hash"),
+            Self::InvalidFormat(why) => write!(f, "invalid record: {why}"),
+            Self::UnknownVersion(v) => write!(f, "unknown format version {v}"),
+            Self::SeqMismatch(seq) => write!(f, "has the number {seq}: records were copied or moved"),
+            Self::Missing => f.write_str("missing"),
+            Self::Duplicate => f.write_str("occurs twice"),
+            Self::InvalidStart => f.write_str("a log has exactly one `start` record, which is its first"),
+            Self::WrongSigner { named, expected } => {
+                write!(f, "names the signer `{named}`, but `{expected}` signed the log at that point")
             }
-            Self::Missing => f.write_str("it is missing"),
-            Self::Twice => f.write_str("there are two of it"),
-            Self::Start => f.write_str("a log has one `start` leaf, which is its first"),
-            Self::Signer { named, expected } => {
-                write!(f, "it names the signer `{named}`, it was `{expected}` then")
+            Self::InvalidRotation => f.write_str("key rotation is not signed by both keys"),
+            Self::PayloadMismatch => f.write_str("payload does not match its commitment"),
+            Self::PayloadMissing => f.write_str("payload is missing"),
+            Self::UnexpectedPayload => f.write_str("has a payload that its envelope does not mention"),
+            Self::PayloadRemoved => f.write_str("payload was removed without an `erase` record"),
+            Self::SubtreeHash(leaves) => {
+                write!(f, "stored subtree hash over {leaves} records does not match")
             }
-            Self::Rotation => f.write_str("the change of keys is not signed by both keys"),
-            Self::Payload => f.write_str("its payload does not match its commitment"),
-            Self::PayloadMissing => f.write_str("its payload is missing"),
-            Self::PayloadUnknown => f.write_str("there is a payload that it does not speak of"),
-            Self::PayloadErased => f.write_str("its payload is gone, and no leaf says that it was erased"),
-            Self::Node(leaves) => {
-                write!(f, "the stored hash over the {leaves} leaves that end here is another")
+            Self::ColumnMismatch { name, column, leaf } => {
+                write!(f, "indexed under {name} `{column}`, but its envelope has `{leaf}`")
             }
-            Self::Column { name, column, leaf } => {
-                write!(f, "it is filed under {name} `{column}`, but says `{leaf}`")
-            }
-            Self::Unfound(what) => write!(f, "who looks for {what} would not find all there is"),
-            Self::Misfiled => f.write_str("something is filed that no leaf says"),
-            Self::Counters => f.write_str("the counters of `ledger stats` do not match the records"),
-            Self::Root => f.write_str("they do not give the root that was signed"),
-            Self::Checkpoint(error) => write!(f, "{error}"),
-            Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),
-            Self::OutOfOrder(size) => write!(f, "a checkpoint of {size} leaves stands here"),
+            Self::MissingIndexEntry(what) => write!(f, "index entry for {what} is missing or incomplete"),
+            Self::ExtraIndexEntry => f.write_str("the index has an entry without a record"),
+            Self::CounterMismatch => f.write_str("the counters of `ledger stats` do not match the records"),
+            Self::RootMismatch => f.write_str("root hash does not match the signed one"),
+            Self::InvalidCheckpoint(error) => write!(f, "{error}"),
+            Self::OtherLog(origin) => write!(f, "belongs to another log, `{origin}`"),
+            Self::OutOfOrder(size) => write!(f, "out of order: it covers {size} records"),
             Self::HeadMissing => f.write_str("the signature of the last commit was removed from its row"),
             Self::NoCheckpoints => {
                 f.write_str("all checkpoints were removed: the ledger signs one with its first record")
             }
-            Self::NotStored => f.write_str("it was published, but the store does not have it"),
-            Self::KeyFile { file, found } => {
-                write!(f, "the file `{file}` holds a key of another log: `{found}`")
+            Self::CheckpointNotStored => f.write_str("was published, but is not in the store"),
+            Self::ForeignKeyFile { file, found } => {
+                write!(f, "the file `{file}` has a key of another log: `{found}`")
             }
-            Self::Pages(why) => write!(f, "the database file is damaged: {why}"),
-            Self::OldHead => f.write_str("it carries the head, which only the last leaf does"),
-            Self::TooFew { signed, here } => {
-                write!(f, "it is missing: {signed} leaves were signed, {here} are here")
+            Self::DamagedPages(why) => write!(f, "the database file is damaged: {why}"),
+            Self::StaleHead => f.write_str("has a head signature, which only the last record may have"),
+            Self::MissingSignedRecords { signed, here } => {
+                write!(f, "missing: {signed} records were signed, {here} are present")
             }
             Self::Unsigned => f.write_str("no checkpoint signs this log"),
             Self::UnsignedEnd { leaves, since } => {
-                write!(f, "nobody signed the last {leaves}")?;
+                write!(f, "the last {leaves} are not signed")?;
                 if let Some(since) = since {
-                    write!(f, ", recorded since {since} as they say")?;
+                    write!(f, " (recorded since {since}, as they state)")?;
                 }
                 f.write_str(
-                    ": the ledger signs with every commit, so it did not write them, or its signature was taken away",
+                    ": every commit is signed, so the ledger did not write them, or their signature was removed",
                 )
             }
-            Self::Empty => f.write_str("there is no leaf"),
-            Self::OtherKey { given, keys } => {
-                write!(f, "signed by an unknown key: `{}`, you gave `{given}`", keys.join("`, `"))
+            Self::Empty => f.write_str("the log has no records"),
+            Self::UnknownKey { given, keys } => {
+                write!(f, "signed by an unknown key: `{}`, expected `{given}`", keys.join("`, `"))
             }
-            Self::Held(error) => write!(f, "the checkpoint you hold: {error}"),
-            Self::Older { here, held } => {
-                write!(f, "older than the checkpoint you hold: {here} < {held} leaves")
+            Self::InvalidReference(error) => write!(f, "invalid reference checkpoint: {error}"),
+            Self::RolledBack { here, held } => {
+                write!(f, "older than the reference checkpoint: {here} < {held} records")
             }
             Self::DoesNotExtend { size } => {
-                write!(f, "does not extend the checkpoint you hold: the first {size} leaves are others")
+                write!(f, "does not extend the reference checkpoint: the first {size} records differ")
             }
-            Self::File { path, why } => write!(f, "`{path}`: {why}"),
+            Self::InvalidFile { path, why } => write!(f, "`{path}`: {why}"),
             Self::Unreadable(why) => f.write_str(why),
         }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for LogProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Place::Leaf(seq) => write!(f, "leaf {seq}: {}", self.wrong),
-            Place::Leaves(from, to) => write!(f, "leaves {from} to {to}: {}", self.wrong),
-            Place::Checkpoint(size) => write!(f, "the checkpoint of {size} leaves: {}", self.wrong),
-            Place::Line(line) => write!(f, "line {line}: {}", self.wrong),
-            Place::Log => write!(f, "{}", self.wrong),
+        match self.location {
+            ProblemLocation::Leaf(seq) => write!(f, "record {seq}: {}", self.defect),
+            ProblemLocation::Leaves(from, to) => write!(f, "records {from} to {to}: {}", self.defect),
+            ProblemLocation::Checkpoint(size) => write!(f, "checkpoint of {size} records: {}", self.defect),
+            ProblemLocation::Line(line) => write!(f, "line {line}: {}", self.defect),
+            ProblemLocation::Log => write!(f, "{}", self.defect),
         }
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for LogProblem {}

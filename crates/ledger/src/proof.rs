@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checking proofs, and the proof of one leaf as a text: <https://c2sp.org/tlog-proof>.
+//! Checks of inclusion and consistency proofs, and the proof of one leaf as text: <https://c2sp.org/tlog-proof>.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::checkpoint::Checkpoint;
-use crate::hash::{Hash, base64, from_base64};
+use crate::hash::{Hash, decode_base64, encode_base64};
 use crate::note::{NoteError, VerifierKey};
 
-const HEADER: &str = "c2sp.org/tlog-proof@v1";
-/// No tree has longer paths.
-const MAX_PATH: usize = 64;
+const PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1";
+/// Maximum number of hashes in a path: no tree is higher.
+const MAX_PATH_HASHES: usize = 64;
 
-/// The proof of one leaf: the leaf, its path, and the signed root the path leads to.
+/// Proof of one leaf: the leaf, its path to the root, and the signed root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeafProof {
-    /// The leaf's bytes; the `extra` line carries them, and the path vouches for them.
+    /// Bytes of the leaf, from the `extra` line. The path proves them.
     pub leaf: Vec<u8>,
-    /// The leaf's place.
+    /// Number of the leaf.
     pub seq: u64,
-    /// From the leaf's neighbour up to the root's child.
+    /// Sibling hashes from the leaf up to the root.
     pub path: Vec<Hash>,
     /// The signed checkpoint.
     pub checkpoint: String,
 }
 
-/// A proof does not prove what it should.
+/// Error for an invalid proof.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
-    /// The text is no proof.
+    /// The text has an invalid format.
     #[error("not a proof: {0}")]
     Form(&'static str),
-    /// The checkpoint is not one of this log.
-    #[error("the checkpoint is {0}")]
+    /// The checkpoint is invalid or belongs to another log.
+    #[error("checkpoint: {0}")]
     Checkpoint(#[from] NoteError),
-    /// The path leads to another root.
-    #[error("leaf {seq} is not in the tree of {size} leaves that the checkpoint signs")]
+    /// The path does not lead to the signed root.
+    #[error("record {seq} is not in the tree of {size} records that the checkpoint signs")]
     NotIncluded {
-        /// The leaf.
+        /// Number of the leaf.
         seq: u64,
-        /// The tree.
+        /// Size of the tree.
         size: u64,
     },
-    /// The larger tree does not begin with the smaller one.
-    #[error("the tree of {size} leaves does not extend the tree of {old} leaves")]
+    /// The larger tree does not extend the smaller one.
+    #[error("the tree of {size} records does not extend the tree of {old} records")]
     NotConsistent {
-        /// The smaller tree.
+        /// Size of the smaller tree.
         old: u64,
-        /// The larger tree.
+        /// Size of the larger tree.
         size: u64,
     },
 }
 
-/// Whether the path leads from a leaf to the root. (RFC 9162, 2.1.3.2.)
+/// Checks that the path leads from a leaf to the root (RFC 9162, 2.1.3.2).
 pub fn check_inclusion(leaf: Hash, seq: u64, size: u64, path: &[Hash], root: Hash) -> Result<(), ProofError> {
     let refuse = ProofError::NotIncluded { seq, size };
     if seq >= size {
@@ -77,7 +77,7 @@ pub fn check_inclusion(leaf: Hash, seq: u64, size: u64, path: &[Hash], root: Has
     if last == 0 && hash == root { Ok(()) } else { Err(refuse) }
 }
 
-/// Whether the tree of `size` leaves begins with the tree of `old` leaves. (RFC 9162, 2.1.4.2.)
+/// Checks that the tree of `size` leaves extends the tree of `old` leaves (RFC 9162, 2.1.4.2).
 pub fn check_consistency(
     (old, old_root): (u64, Hash),
     (size, root): (u64, Hash),
@@ -87,14 +87,14 @@ pub fn check_consistency(
     let holds = match old {
         _ if old > size => false,
         _ if old == size => proof.is_empty() && old_root == root,
-        0 => proof.is_empty() && old_root == Hash::of_nothing(),
-        _ => extends(old, old_root, size, root, proof),
+        0 => proof.is_empty() && old_root == Hash::empty_root(),
+        _ => is_extension(old, old_root, size, root, proof),
     };
     if holds { Ok(()) } else { Err(refuse) }
 }
 
-fn extends(old: u64, old_root: Hash, size: u64, root: Hash, proof: &[Hash]) -> bool {
-    // A complete old tree is itself the first hash.
+fn is_extension(old: u64, old_root: Hash, size: u64, root: Hash, proof: &[Hash]) -> bool {
+    // The root of a complete old tree is the first hash.
     let mut hashes = old.is_power_of_two().then_some(old_root).into_iter().chain(proof.iter().copied());
     let (mut at, mut last) = (old - 1, size - 1);
     while at & 1 == 1 {
@@ -120,15 +120,13 @@ fn extends(old: u64, old_root: Hash, size: u64, root: Hash, proof: &[Hash]) -> b
     last == 0 && old_hash == old_root && hash == root
 }
 
-// === impl LeafProof ===
-
 impl LeafProof {
-    /// Whether one of these keys signed a tree that has this leaf. Says what the checkpoint says.
+    /// Checks that one of these keys signed a tree with this leaf. Returns the checkpoint.
     pub fn check(&self, keys: &[&VerifierKey]) -> Result<Checkpoint, ProofError> {
         let (checkpoint, note) = Checkpoint::parse(&self.checkpoint)?;
         let signer = note.check(keys)?;
         if signer.name() != checkpoint.origin {
-            return Err(ProofError::Form("the signer's name is not the log's"));
+            return Err(ProofError::Form("the signer is not the key of the log"));
         }
         let leaf = Hash::of_leaf(&self.leaf);
         check_inclusion(leaf, self.seq, checkpoint.size, &self.path, checkpoint.root)?;
@@ -138,7 +136,7 @@ impl LeafProof {
 
 impl fmt::Display for LeafProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{HEADER}\nextra {}\nindex {}", base64(&self.leaf), self.seq)?;
+        writeln!(f, "{PROOF_HEADER}\nextra {}\nindex {}", encode_base64(&self.leaf), self.seq)?;
         self.path.iter().try_for_each(|hash| writeln!(f, "{hash}"))?;
         write!(f, "\n{}", self.checkpoint)
     }
@@ -150,17 +148,17 @@ impl FromStr for LeafProof {
     fn from_str(text: &str) -> Result<Self, ProofError> {
         let (head, checkpoint) = text.split_once("\n\n").ok_or(ProofError::Form("no checkpoint"))?;
         let mut lines = head.split('\n');
-        if lines.next() != Some(HEADER) {
-            return Err(ProofError::Form("it does not begin with c2sp.org/tlog-proof@v1"));
+        if lines.next() != Some(PROOF_HEADER) {
+            return Err(ProofError::Form("does not begin with `c2sp.org/tlog-proof@v1`"));
         }
-        let leaf = lines.next().and_then(|line| line.strip_prefix("extra ")).and_then(from_base64);
-        let leaf = leaf.ok_or(ProofError::Form("no leaf in the extra line"))?;
+        let leaf = lines.next().and_then(|line| line.strip_prefix("extra ")).and_then(decode_base64);
+        let leaf = leaf.ok_or(ProofError::Form("no leaf in the `extra` line"))?;
         let index = lines.next().and_then(|line| line.strip_prefix("index "));
         let seq = index.and_then(|index| index.parse().ok().filter(|seq: &u64| seq.to_string() == index));
-        let seq = seq.ok_or(ProofError::Form("no index line"))?;
+        let seq = seq.ok_or(ProofError::Form("no valid `index` line"))?;
         let path = lines.map(str::parse).collect::<Result<Vec<Hash>, _>>();
-        let path = path.map_err(|_| ProofError::Form("a line of the path is no hash"))?;
-        if path.len() > MAX_PATH {
+        let path = path.map_err(|_| ProofError::Form("invalid hash in the path"))?;
+        if path.len() > MAX_PATH_HASHES {
             return Err(ProofError::Form("the path is too long"));
         }
         Ok(Self { leaf, seq, path, checkpoint: checkpoint.to_owned() })

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The JSON Schema of an envelope, made from what is written.
+//! The JSON Schema of an envelope, generated from the types that are written.
 
 use serde::Serialize;
 use tenterhook_event::{EventId, Timestamp};
 
-use crate::entry::Body;
-use crate::record::{Kind, Origin};
+use crate::entry::EntryBody;
+use crate::envelope::{LeafKind, LeafOrigin};
 
-/// A leaf's envelope.
+/// The envelope of a record.
 #[derive(Serialize, schemars::JsonSchema)]
 #[schemars(title = "Leaf")]
-struct Leaf {
-    /// The version of the form: 1.
+struct LeafEnvelope {
+    /// Format version: 1.
     v: u32,
-    /// The leaf's place, from 0.
+    /// Number of the record, from 0.
     seq: u64,
-    /// What the leaf is about.
-    kind: Kind,
-    /// The event's id.
+    /// Kind of the record.
+    kind: LeafKind,
+    /// Id of the event.
     id: EventId,
-    /// When it happened.
+    /// Time of the event.
     ts: Timestamp,
-    /// When it was recorded.
+    /// Time of recording.
     recorded: Timestamp,
-    /// Who brought it.
-    origin: Origin,
+    /// Program that recorded it.
+    origin: LeafOrigin,
     #[serde(flatten)]
-    body: Body,
-    /// The id of the key that signs the log then.
+    body: EntryBody,
+    /// Id of the key that signed the log at that point.
     signer: String,
 }
 
@@ -37,5 +37,5 @@ pub fn schema() -> schemars::Schema {
     schemars::generate::SchemaSettings::default()
         .for_serialize()
         .into_generator()
-        .into_root_schema_for::<Leaf>()
+        .into_root_schema_for::<LeafEnvelope>()
 }

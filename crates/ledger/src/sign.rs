@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who signs checkpoints. What a signer cannot prove, it does not claim: there are no tiers.
+//! Signers of checkpoints, and files that are written atomically.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -9,77 +9,75 @@ use std::path::{Path, PathBuf};
 use ed25519_dalek::SigningKey;
 use tenterhook_files::FileClass;
 
-use crate::hash::{base64, from_base64};
-use crate::note::{ED25519, VerifierKey};
+use crate::hash::{decode_base64, encode_base64};
+use crate::note::{ED25519_TYPE, VerifierKey};
 
-const PREFIX: &str = "PRIVATE+KEY+";
-/// No key file is longer; what comes behind is not read.
+const PRIVATE_KEY_PREFIX: &str = "PRIVATE+KEY+";
+/// Maximum length of a key file; the rest is not read.
 const MAX_KEY_FILE_BYTES: u64 = 64 << 10;
 
-/// Something that can sign for a log.
+/// A key that signs for a log.
 pub trait Signer: Send + Sync {
-    /// The public half, with the log's name in it.
+    /// The public key, with the log's name.
     fn key(&self) -> &VerifierKey;
 
-    /// The signature over a message: the same message always has the same one, as with Ed25519. The seal of
-    /// a relaxed ledger's pending lines is derived from it.
+    /// Signs a message. Signatures must be deterministic, as with Ed25519: the key that seals pending lines of a relaxed
+    /// ledger is derived from one.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError>;
 }
 
-/// A key that lies in a file only its owner can read, or was unsealed into memory.
+/// A key from a file that only its owner can read, or one that was unsealed into memory.
 pub struct SoftwareKey {
     secret: SigningKey,
     public: VerifierKey,
-    /// The same key, as the library signs with it that is fast enough for every commit.
+    /// The same key for a faster library, because every commit is signed.
     #[cfg(feature = "store")]
     fast: aws_lc_rs::signature::Ed25519KeyPair,
 }
 
-/// The key cannot be had or cannot sign.
+/// Error for a key that cannot be loaded or cannot sign.
 #[derive(Debug, thiserror::Error)]
 pub enum SignError {
     /// The file cannot be read or written.
     #[error("`{}`: {source}", path.display())]
     Io {
-        /// The file.
+        /// The key file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Others than its owner could read the key.
-    #[error("`{}` can be read by others (its mode is {mode:o}, it must be 600)", path.display())]
+    /// Other users can read the key.
+    #[error("`{}` is readable by other users: its mode is {mode:o}, but must be 600", path.display())]
     Permissions {
-        /// The file.
+        /// The key file.
         path: PathBuf,
-        /// What its mode is.
+        /// Mode of the file.
         mode: u32,
     },
-    /// The file holds no key.
-    #[error("`{}` holds no signing key", .0.display())]
+    /// The file does not contain a valid key.
+    #[error("`{}` does not contain a signing key", .0.display())]
     NoKey(PathBuf),
-    /// The key is sealed, and nobody said the passphrase.
-    #[error("`{}` is sealed, and its passphrase was not given", .0.display())]
+    /// The key is sealed, and no passphrase was given.
+    #[error("`{}` is sealed, and no passphrase was given", .0.display())]
     Sealed(PathBuf),
-    /// The passphrase does not open the key, or the file was changed.
-    #[error("the passphrase does not open `{}`", .0.display())]
+    /// The passphrase is wrong, or the file was changed.
+    #[error("wrong passphrase for `{}`", .0.display())]
     Passphrase(PathBuf),
-    /// The log's name cannot be a key's name.
+    /// The log's name is not valid as the name of a key.
     #[error(transparent)]
     Name(#[from] crate::note::NoteError),
-    /// There is no randomness, or a signer of another kind failed.
+    /// No random bytes are available, or a signer of another kind failed.
     #[error("{0}")]
     Other(String),
 }
 
-// === impl SoftwareKey ===
-
 impl SoftwareKey {
-    /// A new key for the log of this name.
+    /// Generates a new key for the log with this name.
     pub fn generate(origin: &str) -> Result<Self, SignError> {
-        Self::from_seed(origin, &random()?)
+        Self::from_seed(origin, &random_bytes()?)
     }
 
-    /// The key that this secret makes.
+    /// The key with this secret seed.
     pub fn from_seed(origin: &str, seed: &[u8; 32]) -> Result<Self, SignError> {
         let secret = SigningKey::from_bytes(seed);
         let public = VerifierKey::ed25519(origin, secret.verifying_key())?;
@@ -87,7 +85,7 @@ impl SoftwareKey {
         let fast = {
             use aws_lc_rs::signature::Ed25519KeyPair;
             let pair = Ed25519KeyPair::from_seed_and_public_key(seed, secret.verifying_key().as_bytes());
-            pair.map_err(|why| SignError::Other(format!("the signing key cannot be used: {why}")))?
+            pair.map_err(|why| SignError::Other(format!("cannot use the signing key: {why}")))?
         };
         Ok(Self {
             secret,
@@ -101,38 +99,39 @@ impl SoftwareKey {
         self.secret.as_bytes()
     }
 
-    /// The name and the id of the key in a file, whether or not it is sealed.
+    /// Reads the name and id of the key in a file, sealed or not.
     #[cfg(feature = "store")]
-    pub(crate) fn name_and_id(path: &Path) -> Result<(String, String), SignError> {
+    pub(crate) fn read_name_and_id(path: &Path) -> Result<(String, String), SignError> {
         let key = Self::load(path).map(|key| key.public).or_else(|_| Self::sealed_public(path))?;
         Ok((key.name().to_owned(), key.id()))
     }
 
-    /// Reads a key from a file that nobody else may read.
+    /// Loads a key from a file that only its owner may read.
     pub fn load(path: &Path) -> Result<Self, SignError> {
         let text = read_private(path)?;
         let refuse = || SignError::NoKey(path.to_owned());
         let text = std::str::from_utf8(&text).map_err(|_| refuse())?;
-        let mut parts = text.trim_end().strip_prefix(PREFIX).ok_or_else(refuse)?.splitn(3, '+');
+        let mut parts = text.trim_end().strip_prefix(PRIVATE_KEY_PREFIX).ok_or_else(refuse)?.splitn(3, '+');
         let (Some(name), Some(id), Some(seed)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(refuse());
         };
-        let material = from_base64(seed).ok_or_else(refuse)?;
-        let seed = material.strip_prefix(&[ED25519]).and_then(|seed| seed.try_into().ok());
+        let material = decode_base64(seed).ok_or_else(refuse)?;
+        let seed = material.strip_prefix(&[ED25519_TYPE]).and_then(|seed| seed.try_into().ok());
         let key = Self::from_seed(name, seed.ok_or_else(refuse)?)?;
         if key.public.id() == id { Ok(key) } else { Err(refuse()) }
     }
 
-    /// Writes the key to a new file that nobody else may read.
+    /// Writes the key to a new file that only its owner may read.
     pub fn save(&self, path: &Path) -> Result<(), SignError> {
-        write_new(path, self.text().as_bytes(), 0o600)
+        create_file(path, self.to_private_text().as_bytes(), 0o600)
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 
-    /// The secret half as a text.
-    pub(crate) fn text(&self) -> String {
-        let material: Vec<u8> = std::iter::once(ED25519).chain(*self.seed()).collect();
-        format!("{PREFIX}{}+{}+{}\n", self.public.name(), self.public.id(), base64(&material))
+    /// The secret key as text.
+    pub(crate) fn to_private_text(&self) -> String {
+        let material: Vec<u8> = std::iter::once(ED25519_TYPE).chain(*self.seed()).collect();
+        let (name, id, seed) = (self.public.name(), self.public.id(), encode_base64(&material));
+        format!("{PRIVATE_KEY_PREFIX}{name}+{id}+{seed}\n")
     }
 }
 
@@ -144,7 +143,7 @@ impl Signer for SoftwareKey {
     #[cfg(feature = "store")]
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
         let signature = self.fast.try_sign(message);
-        let signature = signature.map_err(|_| SignError::Other("the key did not sign".to_owned()))?;
+        let signature = signature.map_err(|_| SignError::Other("cannot sign with the key".to_owned()))?;
         Ok(signature.as_ref().to_vec())
     }
 
@@ -160,14 +159,14 @@ impl std::fmt::Debug for SoftwareKey {
     }
 }
 
-/// Bytes that nobody can guess.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], SignError> {
+/// Returns random bytes from the operating system.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], SignError> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| SignError::Other(format!("no randomness: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| SignError::Other(format!("no random bytes: {error}")))?;
     Ok(bytes)
 }
 
-/// Reads a file that only its owner may be able to read.
+/// Reads a file. Other users must not be able to read it.
 pub(crate) fn read_private(path: &Path) -> Result<Vec<u8>, SignError> {
     let io = |source| SignError::Io { path: path.to_owned(), source };
     let opened = tenterhook_files::open(path, FileClass::State).map_err(io)?;
@@ -181,46 +180,48 @@ pub(crate) fn read_private(path: &Path) -> Result<Vec<u8>, SignError> {
     Ok(bytes)
 }
 
-/// Writes a whole file under a name that was free, so that it is there entirely or not at all.
-pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
-    let beside = beside(path)?;
-    let written = write_synced(&beside, bytes, mode).and_then(|()| std::fs::hard_link(&beside, path));
-    // Whatever happened, the name beside it has served.
-    let removed = std::fs::remove_file(&beside);
+/// Creates a file atomically. It is an error if the file exists.
+pub(crate) fn create_file(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    let temporary = temporary_sibling(path)?;
+    let written = write_synced(&temporary, bytes, mode).and_then(|()| std::fs::hard_link(&temporary, path));
+    // The temporary name is not needed any more, also after an error.
+    let removed = std::fs::remove_file(&temporary);
     written?;
     removed?;
     sync_parent(path)
 }
 
-/// Puts a file in place of the one that was there, so that a reader sees the old or the new.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
-    let beside = beside(path)?;
-    let moved = write_synced(&beside, bytes, mode).and_then(|()| std::fs::rename(&beside, path));
+/// Replaces a file atomically: a reader sees the old or the new content.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    let temporary = temporary_sibling(path)?;
+    let moved = write_synced(&temporary, bytes, mode).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = moved {
-        // It may not even have been made; the first error is the one to tell.
-        drop(std::fs::remove_file(&beside));
+        // The file may not exist; the first error matters.
+        drop(std::fs::remove_file(&temporary));
         return Err(error);
     }
     sync_parent(path)
 }
 
-/// The same for a copy of something that is safe elsewhere: a power cut may take it.
+/// Like [`replace_file`] without syncing: for a copy that may be lost in a power cut.
 #[cfg(feature = "store")]
 pub(crate) fn replace_copy(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
-    let beside = beside(path)?;
+    let temporary = temporary_sibling(path)?;
     let mut options = std::fs::OpenOptions::new();
-    let file = options.write(true).create_new(true).mode(mode).open(&beside);
-    let moved = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| std::fs::rename(&beside, path));
+    let file = options.write(true).create_new(true).mode(mode).open(&temporary);
+    let moved =
+        file.and_then(|mut file| file.write_all(bytes)).and_then(|()| std::fs::rename(&temporary, path));
     if moved.is_err() {
-        drop(std::fs::remove_file(&beside));
+        drop(std::fs::remove_file(&temporary));
     }
     moved
 }
 
-fn beside(path: &Path) -> std::io::Result<PathBuf> {
-    let random: [u8; 6] = random().map_err(|error| std::io::Error::other(error.to_string()))?;
+/// A random name in the same directory.
+fn temporary_sibling(path: &Path) -> std::io::Result<PathBuf> {
+    let random: [u8; 6] = random_bytes().map_err(|error| std::io::Error::other(error.to_string()))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", crate::note::short(&random)));
+    name.push(format!(".{}", crate::hash::encode_hex(&random)));
     Ok(path.with_file_name(name))
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where checkpoints go so that a log cannot be rolled back unseen.
+//! Sinks for checkpoints. A checkpoint outside of the machine reveals a log that was rolled back.
 //!
-//! Nothing here has a network stack: whoever wants a webhook or a witness brings a [`Transport`].
+//! This crate has no network stack: webhooks and witnesses need a [`Transport`] from the caller.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
@@ -11,51 +11,51 @@ use tenterhook_files::{FileClass, read_text};
 
 use crate::checkpoint::Checkpoint;
 use crate::hash::Hash;
-use crate::note::{Line, VerifierKey};
-use crate::sign::replace;
+use crate::note::{SignatureLine, VerifierKey};
+use crate::sign::replace_file;
 
-/// No checkpoint in a file is longer.
-const MAX_HELD_BYTES: u64 = 1 << 20;
+/// Maximum length of a checkpoint in a file.
+const MAX_CHECKPOINT_BYTES: u64 = 1 << 20;
 
-/// A checkpoint on its way out.
+/// A checkpoint that is being published.
 pub struct Publication<'a> {
     /// The signed note.
     pub note: &'a str,
-    /// What it says.
+    /// The content of the note.
     pub checkpoint: &'a Checkpoint,
-    /// The proof that this checkpoint extends an older one of so many leaves.
+    /// Makes the proof that this checkpoint extends an older one with this many leaves.
     pub consistency: &'a dyn Fn(u64) -> Result<Vec<Hash>, SinkError>,
 }
 
-/// Somewhere that checkpoints go.
-pub trait Sink: Send {
-    /// What it is called in messages.
+/// A destination for checkpoints.
+pub trait CheckpointSink: Send {
+    /// Name of the sink in messages.
     fn name(&self) -> String;
 
-    /// Takes a checkpoint. A witness gives back its cosignatures.
-    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError>;
+    /// Publishes a checkpoint. Returns the cosignatures of a witness.
+    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError>;
 }
 
-/// The checkpoint did not arrive.
+/// Error for a checkpoint that could not be published.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SinkError {
-    /// The sink has seen more leaves than there are now.
-    #[error("it holds a checkpoint of {held} leaves, the log has {here}: the log was rolled back")]
+    /// The sink knows a checkpoint with more leaves than the log has.
+    #[error("the sink has a checkpoint of {held} records, but the log has {here}: the log was rolled back")]
     RolledBack {
-        /// How many leaves the sink has seen.
+        /// Number of leaves of the checkpoint that the sink knows.
         held: u64,
-        /// How many there are.
+        /// Number of leaves of the log.
         here: u64,
     },
-    /// The sink has seen another log.
-    #[error("it holds a checkpoint that this log does not extend")]
+    /// The sink knows a checkpoint that this log does not extend.
+    #[error("the sink has a checkpoint that this log does not extend")]
     Fork,
-    /// It cannot be reached, or says no.
+    /// The sink is not reachable, or refused the checkpoint.
     #[error("{0}")]
     Failed(String),
 }
 
-/// The request did not arrive, or no answer came back.
+/// Error for a request that was not sent or got no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TransportError(pub String);
@@ -66,56 +66,54 @@ impl From<TransportError> for SinkError {
     }
 }
 
-/// Carries bytes to a server: `POST`, and its answer.
+/// Sends HTTP requests.
 pub trait Transport: Send {
-    /// Sends a request; status and body come back.
+    /// Sends a `POST` request. Returns the status and body of the response.
     fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), TransportError>;
 }
 
-/// A file elsewhere, best on another machine's disk. It never goes backwards.
+/// A file, preferably on another machine. A smaller checkpoint never replaces a larger one.
 #[derive(Debug)]
 pub struct FileSink(pub PathBuf);
 
-/// The system's journal, through its socket.
+/// The journal of systemd, through its socket.
 #[derive(Debug)]
 pub struct JournalSink(pub PathBuf);
 
-/// A server that is told of each checkpoint.
+/// A server that receives each checkpoint.
 pub struct WebhookSink<T> {
-    /// Where.
+    /// URL of the server.
     pub url: String,
-    /// How.
+    /// HTTP client for requests.
     pub transport: T,
 }
 
-/// A witness, as <https://c2sp.org/tlog-witness> has it.
+/// A witness with the protocol of <https://c2sp.org/tlog-witness>.
 pub struct WitnessSink<T> {
-    /// The submission prefix.
+    /// Submission prefix of the witness.
     pub url: String,
-    /// The witness's key, for cosignatures.
+    /// Key of the witness.
     pub key: VerifierKey,
-    /// How.
+    /// HTTP client for requests.
     pub transport: T,
-    /// How many leaves the witness has seen.
+    /// Number of leaves of the last checkpoint that the witness cosigned.
     pub seen: u64,
 }
 
-fn failed(error: impl std::fmt::Display) -> SinkError {
+fn sink_failure(error: impl std::fmt::Display) -> SinkError {
     SinkError::Failed(error.to_string())
 }
 
-// === impl FileSink ===
-
-impl Sink for FileSink {
+impl CheckpointSink for FileSink {
     fn name(&self) -> String {
         format!("file `{}`", self.0.display())
     }
 
-    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
+    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError> {
         let new = publication.checkpoint;
-        match read_text(&self.0, FileClass::Untrusted, MAX_HELD_BYTES) {
+        match read_text(&self.0, FileClass::Untrusted, MAX_CHECKPOINT_BYTES) {
             Ok(Some(held)) => {
-                let (held, _) = Checkpoint::parse(&held).map_err(failed)?;
+                let (held, _) = Checkpoint::parse(&held).map_err(sink_failure)?;
                 if held.origin != new.origin {
                     return Err(SinkError::Fork);
                 }
@@ -127,58 +125,52 @@ impl Sink for FileSink {
                     .map_err(|_| SinkError::Fork)?;
             }
             Ok(None) => {}
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(sink_failure(error)),
         }
-        replace(&self.0, publication.note.as_bytes(), 0o644).map_err(failed)?;
+        replace_file(&self.0, publication.note.as_bytes(), 0o644).map_err(sink_failure)?;
         Ok(Vec::new())
     }
 }
 
-// === impl JournalSink ===
-
 impl JournalSink {
-    /// Where the journal listens.
+    /// Default path of the socket.
     pub const SOCKET: &str = "/run/systemd/journal/socket";
 }
 
-impl Sink for JournalSink {
+impl CheckpointSink for JournalSink {
     fn name(&self) -> String {
         "journal".into()
     }
 
-    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
+    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError> {
         let Checkpoint { origin, size, root } = publication.checkpoint;
         let mut datagram = format!(
-            "MESSAGE=ledger checkpoint: {size} leaves, root {root}\nPRIORITY=5\nSYSLOG_IDENTIFIER=tenterhook\nTENTERHOOK_ORIGIN={origin}\nTENTERHOOK_SIZE={size}\nTENTERHOOK_CHECKPOINT\n"
+            "MESSAGE=ledger checkpoint: {size} records, root {root}\nPRIORITY=5\nSYSLOG_IDENTIFIER=tenterhook\nTENTERHOOK_ORIGIN={origin}\nTENTERHOOK_SIZE={size}\nTENTERHOOK_CHECKPOINT\n"
         )
         .into_bytes();
-        // A value of more than one line comes with its length.
+        // A value of several lines needs a length.
         datagram.extend(u64::try_from(publication.note.len()).unwrap_or(0).to_le_bytes());
         datagram.extend(publication.note.as_bytes());
         datagram.push(b'\n');
-        let socket = UnixDatagram::unbound().map_err(failed)?;
-        socket.send_to(&datagram, &self.0).map_err(failed)?;
+        let socket = UnixDatagram::unbound().map_err(sink_failure)?;
+        socket.send_to(&datagram, &self.0).map_err(sink_failure)?;
         Ok(Vec::new())
     }
 }
 
-// === impl WebhookSink ===
-
-impl<T: Transport> Sink for WebhookSink<T> {
+impl<T: Transport> CheckpointSink for WebhookSink<T> {
     fn name(&self) -> String {
         format!("webhook `{}`", self.url)
     }
 
-    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
+    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError> {
         let answer = self.transport.post(&self.url, "text/plain; charset=utf-8", publication.note.as_bytes());
         match answer? {
             (200..=299, _) => Ok(Vec::new()),
-            (status, _) => Err(failed(format_args!("it answered {status}"))),
+            (status, _) => Err(sink_failure(format_args!("the server responded with status {status}"))),
         }
     }
 }
-
-// === impl WitnessSink ===
 
 /// The body of an `add-checkpoint` request.
 pub fn add_checkpoint(old: u64, proof: &[Hash], note: &str) -> Vec<u8> {
@@ -187,24 +179,24 @@ pub fn add_checkpoint(old: u64, proof: &[Hash], note: &str) -> Vec<u8> {
     format!("old {old}\n{}", lines.join("\n")).into_bytes()
 }
 
-/// The cosignatures in a witness's answer that are by this key and over this text.
-pub fn cosignatures(answer: &[u8], key: &VerifierKey, text: &str) -> Vec<Line> {
+/// The cosignatures in the response of a witness that are valid for this key and text.
+pub fn cosignatures(answer: &[u8], key: &VerifierKey, text: &str) -> Vec<SignatureLine> {
     let answer = String::from_utf8_lossy(answer);
-    let lines = answer.lines().filter_map(|line| line.parse::<Line>().ok());
+    let lines = answer.lines().filter_map(|line| line.parse::<SignatureLine>().ok());
     lines
         .filter(|line| line.name == key.name() && line.key_id == key.key_id())
-        .filter(|line| key.cosigned(text, &line.signature).is_some())
+        .filter(|line| key.cosignature_time(text, &line.signature).is_some())
         .collect()
 }
 
-impl<T: Transport> Sink for WitnessSink<T> {
+impl<T: Transport> CheckpointSink for WitnessSink<T> {
     fn name(&self) -> String {
         format!("witness `{}`", self.key.name())
     }
 
-    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
+    fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError> {
         let here = publication.checkpoint.size;
-        // What it has seen is asked for once; it says so itself when we are wrong.
+        // If the size is outdated, the witness responds with the current one: try once more.
         for _ in 0..2 {
             let proof = (publication.consistency)(self.seen)?;
             let body = add_checkpoint(self.seen, &proof, publication.note);
@@ -214,23 +206,28 @@ impl<T: Transport> Sink for WitnessSink<T> {
                 200 => {
                     let lines = cosignatures(&answer, &self.key, &publication.checkpoint.text());
                     if lines.is_empty() {
-                        return Err(failed("its answer has no cosignature by its key"));
+                        return Err(sink_failure(
+                            "the response has no cosignature by the key of the witness",
+                        ));
                     }
                     self.seen = here;
                     return Ok(lines);
                 }
                 409 => {
                     let text = String::from_utf8_lossy(&answer);
-                    self.seen =
-                        text.trim().parse().map_err(|_| failed("it does not say what it has seen"))?;
+                    self.seen = text.trim().parse().map_err(|_| {
+                        sink_failure("the response does not have the size of the last checkpoint")
+                    })?;
                     if self.seen > here {
                         return Err(SinkError::RolledBack { held: self.seen, here });
                     }
                 }
                 422 => return Err(SinkError::Fork),
-                status => return Err(failed(format_args!("it answered {status}"))),
+                status => {
+                    return Err(sink_failure(format_args!("the server responded with status {status}")));
+                }
             }
         }
-        Err(failed("it does not agree with itself about what it has seen"))
+        Err(sink_failure("the witness responded with different sizes"))
     }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A sealed entry as one line, for the time when nobody can record it.
+//! Sealed entries as lines of text, for the spool and for pending entries.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{EventId, Timestamp};
 
-use crate::entry::{Columns, Sealed};
-use crate::hash::{Hash, base64, from_base64};
+use crate::entry::{LookupColumns, SealedEntry};
+use crate::envelope::{Envelope, EnvelopeFrame, LeafKind, LeafOrigin, MAX_ENVELOPE_BYTES, PayloadStorage};
+use crate::hash::{Hash, decode_base64, encode_base64};
 use crate::payload::SealedPayload;
-use crate::record::{Envelope, Frame, Kind, MAX_ENVELOPE, Origin, Stored};
 
-/// The line is no spooled entry.
+/// Error for an invalid line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a spooled entry: {0}")]
 pub struct SpoolError(String);
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct SpoolLine {
     spool: u32,
-    kind: Kind,
+    kind: LeafKind,
     id: EventId,
     ts: Timestamp,
     fields: String,
@@ -28,22 +28,22 @@ struct Line {
     payload: Option<String>,
 }
 
-impl Sealed {
-    /// The id of the event.
+impl SealedEntry {
+    /// Id of the event.
     pub fn id(&self) -> EventId {
         self.id
     }
 
-    /// Whether this very entry is what a leaf's envelope says.
-    pub fn is_in(&self, envelope: &[u8]) -> bool {
+    /// Whether the envelope has the fields of this entry.
+    pub fn is_recorded_in(&self, envelope: &[u8]) -> bool {
         std::str::from_utf8(envelope).is_ok_and(|text| text.contains(&self.fields))
     }
 
-    /// What is recorded of an event that was decided twice: this decision is the one that was delivered,
-    /// so it gets a leaf of its own, which names the other. `None` for what is no decision. The new id
-    /// follows from the entry, so that the same one never comes in twice.
-    pub fn superseding(mut self) -> Option<Self> {
-        if self.kind != Kind::Decision || self.supersedes.is_some() {
+    /// Converts a decision about an event that was decided twice. This decision is the one that was delivered, so it gets
+    /// its own leaf, which names the other one. The new id is derived from the entry, so that it is recorded once. `None`
+    /// for other kinds of entries.
+    pub fn into_superseding(mut self) -> Option<Self> {
+        if self.kind != LeafKind::Decision || self.supersedes.is_some() {
             return None;
         }
         let old = self.id;
@@ -56,16 +56,16 @@ impl Sealed {
         Some(self)
     }
 
-    /// The entry as one line of JSON, without a newline.
+    /// Serializes the entry to one line of JSON, without a newline.
     pub fn to_spool(&self) -> Result<String, SpoolError> {
         let payload = self.payload.as_ref().and_then(|payload| payload.bytes.clone());
-        let line = Line {
+        let line = SpoolLine {
             spool: 1,
             kind: self.kind,
             id: self.id,
             ts: self.ts,
             fields: self.fields.clone(),
-            salt: self.payload.as_ref().map(|payload| base64(&payload.salt)),
+            salt: self.payload.as_ref().map(|payload| encode_base64(&payload.salt)),
             // Payloads are JSON, so they are text.
             payload: payload
                 .map(String::from_utf8)
@@ -75,31 +75,30 @@ impl Sealed {
         serde_json::to_string(&line).map_err(|error| SpoolError(error.to_string()))
     }
 
-    /// Reads the entry back. It will say `origin: spool` (or `transcript`), and nothing in the line is believed that
-    /// can be worked out from the rest.
+    /// Parses an entry. Its origin is `spool` or `transcript`. Values that can be computed from others are not read from
+    /// the line.
     pub fn from_spool(line: &str) -> Result<Self, SpoolError> {
         let refuse = |why: &str| SpoolError(why.to_owned());
-        let line: Line = serde_json::from_str(line).map_err(|error| SpoolError(error.to_string()))?;
-        if line.fields.len() > MAX_ENVELOPE - 1024 {
-            return Err(refuse("it is longer than a leaf can be"));
+        let line: SpoolLine = serde_json::from_str(line).map_err(|error| SpoolError(error.to_string()))?;
+        if line.fields.len() > MAX_ENVELOPE_BYTES - 1024 {
+            return Err(refuse("longer than a record can be"));
         }
-        if line.spool != 1 || !matches!(line.kind, Kind::Decision | Kind::Seen | Kind::Change) {
-            return Err(refuse("its version or kind is not one that is spooled"));
+        if line.spool != 1 || !matches!(line.kind, LeafKind::Decision | LeafKind::Seen | LeafKind::Change) {
+            return Err(refuse("unknown version, or a kind that is not spooled"));
         }
-        let Line { kind, id, ts, fields, .. } = line;
-        // What a transcript tells of stays that, whichever way it comes.
-        let origin = if kind == Kind::Seen { Origin::Transcript } else { Origin::Spool };
+        let SpoolLine { kind, id, ts, fields, .. } = line;
+        let origin = if kind == LeafKind::Seen { LeafOrigin::Transcript } else { LeafOrigin::Spool };
         let text = id.to_string();
-        let frame = Frame { seq: 0, kind, id: &text, ts, recorded: "", origin, signer: "" };
-        let mut whole = String::new();
-        frame.write(&fields, &mut whole);
-        let read = Envelope::parse(whole.as_bytes()).map_err(|error| SpoolError(error.to_string()))?;
-        if read.seq != 0 || read.kind != kind || whole.contains('\n') {
-            return Err(refuse("its fields say what only the ledger may say"));
+        let frame = EnvelopeFrame { seq: 0, kind, id: &text, ts, recorded: "", origin, signer: "" };
+        let mut envelope = String::new();
+        frame.write(&fields, &mut envelope);
+        let read = Envelope::parse(envelope.as_bytes()).map_err(|error| SpoolError(error.to_string()))?;
+        if read.seq != 0 || read.kind != kind || envelope.contains('\n') {
+            return Err(refuse("has fields that only the ledger may set"));
         }
         let text =
             |value: &Option<std::borrow::Cow<'_, str>>| value.as_ref().map(|value| value.as_ref().to_owned());
-        let columns = Columns {
+        let columns = LookupColumns {
             source: text(&read.source),
             session: text(&read.harness_session_id),
             tool: read.tool.as_ref().map(|tool| tool.name.as_ref().to_owned()),
@@ -109,20 +108,19 @@ impl Sealed {
         let payload = match (&read.payload, line.salt) {
             (None, None) => None,
             (Some(mark), Some(salt)) => {
-                let salt = from_base64(&salt).and_then(|salt| salt.try_into().ok());
-                let salt: [u8; 32] = salt.ok_or_else(|| refuse("its salt is no salt"))?;
+                let salt = decode_base64(&salt).and_then(|salt| salt.try_into().ok());
+                let salt: [u8; 32] = salt.ok_or_else(|| refuse("invalid salt"))?;
                 let bytes = line.payload.map(String::into_bytes);
-                let commitment: Hash =
-                    mark.sha256.parse().map_err(|_| refuse("its commitment is no hash"))?;
-                let fits = bytes.as_ref().map_or(mark.stored == Stored::Hash, |bytes| {
-                    mark.stored == Stored::Whole && Hash::of_payload(&salt, bytes) == commitment
+                let commitment: Hash = mark.sha256.parse().map_err(|_| refuse("invalid commitment"))?;
+                let fits = bytes.as_ref().map_or(mark.stored == PayloadStorage::Hash, |bytes| {
+                    mark.stored == PayloadStorage::Whole && Hash::of_payload(&salt, bytes) == commitment
                 });
                 if !fits {
-                    return Err(refuse("its payload does not match its commitment"));
+                    return Err(refuse("payload does not match its commitment"));
                 }
                 Some(SealedPayload { salt, bytes, commitment })
             }
-            _ => return Err(refuse("it has a payload or a salt, but not both")),
+            _ => return Err(refuse("has a payload or a salt, but not both")),
         };
         Ok(Self { id, ts, origin, kind, columns, payload, fields, supersedes: None })
     }

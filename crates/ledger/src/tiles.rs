@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A log as files that any <https://c2sp.org/tlog-tiles> client can read.
+//! Exports of a log as files that any <https://c2sp.org/tlog-tiles> client can read.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::Checkpoint;
 use crate::hash::{HASH_BYTES, Hash};
-use crate::problem::{Problem, Wrong};
+use crate::problem::{Defect, LogProblem};
 use crate::tree::Nodes;
-use crate::verify::{Expect, Item, Verified, Verifier};
+use crate::verify::{Expectations, LeafRef, VerifiedLog, Verifier};
 
-/// Hashes in a full tile.
-pub const WIDTH: u64 = 256;
-/// The levels of the tree that a tile spans.
-const HEIGHT: u32 = 8;
-/// No file is longer: a bundle of the longest leaves, in bytes.
-const LONGEST: u64 = WIDTH * (u16::MAX as u64 + 2);
+/// Number of hashes in a full tile.
+pub const TILE_WIDTH: u64 = 256;
+/// Number of tree levels that a tile spans.
+const TILE_HEIGHT: u32 = 8;
+/// Maximum length of a file: a bundle of the longest leaves.
+const MAX_TILE_FILE_BYTES: u64 = TILE_WIDTH * (u16::MAX as u64 + 2);
 
-/// A log that cannot be written as tiles.
+/// Error for a log that could not be written as tiles.
 #[derive(Debug, thiserror::Error)]
 pub enum TilesError {
     /// A file cannot be written.
     #[error("`{}`: {source}", path.display())]
     Io {
-        /// The file.
+        /// The file that cannot be written.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The log cannot be read.
-    #[error("the log cannot be read: {0}")]
+    #[error("cannot read the log: {0}")]
     Read(String),
 }
 
-/// The path of tile `index`, which has `width` hashes: `x001/x234/067`, `067.p/5`.
-pub fn path(index: u64, width: u64) -> String {
+/// The path of tile `index` with `width` hashes, such as `x001/x234/067` or `067.p/5`.
+pub fn index_path(index: u64, width: u64) -> String {
     let mut parts = vec![format!("{:03}", index % 1000)];
     let mut rest = index / 1000;
     while rest > 0 {
@@ -43,19 +43,20 @@ pub fn path(index: u64, width: u64) -> String {
         rest /= 1000;
     }
     let path = parts.join("/");
-    if width < WIDTH { format!("{path}.p/{width}") } else { path }
+    if width < TILE_WIDTH { format!("{path}.p/{width}") } else { path }
 }
 
 /// Every tile of a tree: its level, index and width.
-pub fn all(size: u64) -> impl Iterator<Item = (u32, u64, u64)> {
-    let levels = (0..HEIGHT).map(move |level| (level, size >> (HEIGHT * level)));
+pub fn all_tiles(size: u64) -> impl Iterator<Item = (u32, u64, u64)> {
+    let levels = (0..TILE_HEIGHT).map(move |level| (level, size >> (TILE_HEIGHT * level)));
     levels.take_while(|(_, hashes)| *hashes > 0).flat_map(|(level, hashes)| {
-        (0..hashes.div_ceil(WIDTH)).map(move |index| (level, index, (hashes - index * WIDTH).min(WIDTH)))
+        (0..hashes.div_ceil(TILE_WIDTH))
+            .map(move |index| (level, index, (hashes - index * TILE_WIDTH).min(TILE_WIDTH)))
     })
 }
 
-/// Writes checkpoint, tiles and entry bundles to a directory. `leaf` is asked for the bytes of each
-/// leaf in order; in the place of one that was pruned stands an empty entry.
+/// Writes checkpoint, tiles and entry bundles to a directory. `leaf` returns the bytes of each leaf, in order. A pruned
+/// leaf becomes an empty entry.
 pub fn write<N: Nodes>(
     dir: &Path,
     (checkpoint, size): (&str, u64),
@@ -66,143 +67,150 @@ where
     N::Error: std::fmt::Display,
 {
     let read = |error: N::Error| TilesError::Read(error.to_string());
-    for (level, index, width) in all(size) {
+    for (level, index, width) in all_tiles(size) {
         let mut tile = Vec::with_capacity(8192);
-        for at in index * WIDTH..index * WIDTH + width {
-            tile.extend(nodes.node(level * HEIGHT, at).map_err(read)?.0);
+        for at in index * TILE_WIDTH..index * TILE_WIDTH + width {
+            tile.extend(nodes.node(level * TILE_HEIGHT, at).map_err(read)?.0);
         }
-        put(&dir.join(tile_path(level, index, width)), &tile)?;
+        write_log_file(&dir.join(tile_path(level, index, width)), &tile)?;
         if level == 0 {
             let mut bundle = Vec::new();
-            for seq in index * WIDTH..index * WIDTH + width {
+            for seq in index * TILE_WIDTH..index * TILE_WIDTH + width {
                 let bytes = leaf(seq).map_err(read)?.unwrap_or_default();
                 let length = u16::try_from(bytes.len());
-                let length = length.map_err(|_| TilesError::Read(format!("leaf {seq} is too long")))?;
+                let length = length.map_err(|_| TilesError::Read(format!("record {seq} is too long")))?;
                 bundle.extend(length.to_be_bytes());
                 bundle.extend(bytes);
             }
-            put(&dir.join(bundle_path(index, width)), &bundle)?;
+            write_log_file(&dir.join(bundle_path(index, width)), &bundle)?;
         }
     }
-    put(&dir.join(CHECKPOINT), checkpoint.as_bytes())
+    write_log_file(&dir.join(CHECKPOINT_FILE), checkpoint.as_bytes())
 }
 
-const CHECKPOINT: &str = "checkpoint";
+const CHECKPOINT_FILE: &str = "checkpoint";
 
 fn tile_path(level: u32, index: u64, width: u64) -> String {
-    format!("tile/{level}/{}", path(index, width))
+    format!("tile/{level}/{}", index_path(index, width))
 }
 
 fn bundle_path(index: u64, width: u64) -> String {
-    format!("tile/entries/{}", path(index, width))
+    format!("tile/entries/{}", index_path(index, width))
 }
 
-/// Verifies a directory of tiles: every leaf, every hash of every tile, the checkpoint and the keys.
-/// Payloads are not in it. `progress` hears how many leaves were checked, out of how many.
+/// Verifies a directory of tiles: every leaf, every hash, the checkpoint and the keys. Tiles have no payloads. `progress`
+/// receives the number of leaves that were checked, and the total.
 pub fn verify(
     dir: &Path,
-    expect: Expect,
+    expect: Expectations,
     progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Verified, Problem> {
-    let note = get(dir, CHECKPOINT).map_err(Wrong::here)?;
-    let note = String::from_utf8(note).map_err(|error| wrong(CHECKPOINT, error.to_string()).here())?;
-    let (checkpoint, _) =
-        Checkpoint::parse(&note).map_err(|error| wrong(CHECKPOINT, error.to_string()).here())?;
+) -> Result<VerifiedLog, LogProblem> {
+    let note = read_log_file(dir, CHECKPOINT_FILE).map_err(Defect::in_log)?;
+    let invalid = |error: &dyn std::fmt::Display| invalid_file(CHECKPOINT_FILE, error.to_string()).in_log();
+    let note = String::from_utf8(note).map_err(|error| invalid(&error))?;
+    let (checkpoint, _) = Checkpoint::parse(&note).map_err(|error| invalid(&error))?;
     let (mut verifier, size) = (Verifier::without_payloads(expect)?, checkpoint.size);
-    // Hashes that the leaves gave, for each level of tiles above the leaves; compared tile by tile.
+    // Hashes computed from the leaves, for each level of tiles above them. They are compared tile by tile.
     let mut above: Vec<Vec<Hash>> = Vec::new();
-    for index in 0..size.div_ceil(WIDTH) {
-        let first = index * WIDTH;
-        let width = (size - first).min(WIDTH);
-        let placed = |wrong: Wrong| wrong.between(first, first + width);
-        let hashes = tile(dir, 0, index, width).map_err(placed)?;
+    for index in 0..size.div_ceil(TILE_WIDTH) {
+        let first = index * TILE_WIDTH;
+        let width = (size - first).min(TILE_WIDTH);
+        let in_tile = |wrong: Defect| wrong.in_leaves(first, first + width);
+        let hashes = read_tile(dir, 0, index, width).map_err(in_tile)?;
         let path = bundle_path(index, width);
-        let bundle = get(dir, &path).map_err(placed)?;
+        let bundle = read_log_file(dir, &path).map_err(in_tile)?;
         let mut rest = bundle.as_slice();
         for (seq, hash) in (first..).zip(hashes) {
-            let entry = entry(&mut rest).ok_or_else(|| placed(wrong(&path, "it ends too early".into())))?;
+            let entry =
+                next_entry(&mut rest).ok_or_else(|| in_tile(invalid_file(&path, "ends too early".into())))?;
             let bytes = (!entry.is_empty()).then_some(entry);
-            verifier.leaf(Item { seq, bytes, hash, payload: None })?;
-            let step = usize::try_from(HEIGHT).unwrap_or(8);
-            for (place, hash) in verifier.completed().iter().step_by(step).skip(1).enumerate() {
-                if above.len() <= place {
+            verifier.check_leaf(LeafRef { seq, bytes, hash, payload: None })?;
+            let step = usize::try_from(TILE_HEIGHT).unwrap_or(8);
+            for (level, hash) in verifier.completed_hashes().iter().step_by(step).skip(1).enumerate() {
+                if above.len() <= level {
                     above.push(Vec::new());
                 }
-                let Some(tile) = above.get_mut(place) else { continue };
+                let Some(tile) = above.get_mut(level) else { continue };
                 tile.push(*hash);
             }
-            compare(dir, &mut above, seq + 1, size)?;
+            compare_tiles(dir, &mut above, seq + 1, size)?;
         }
         if !rest.is_empty() {
-            return Err(placed(wrong(&path, "there is more in it than leaves".into())));
+            return Err(in_tile(invalid_file(&path, "has more entries than records".into())));
         }
         progress(verifier.size(), Some(size));
     }
-    verifier.checkpoint(&note)?;
+    verifier.check_checkpoint(&note)?;
     verifier.finish()
 }
 
-/// Compares the hashes that were gathered with the tiles that they fill.
-fn compare(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> Result<(), Problem> {
-    for (level, gathered) in (1..).zip(above) {
-        let full = u64::try_from(gathered.len()).unwrap_or(0);
-        if full == 0 || (full < WIDTH && here < size) {
+/// Compares the computed hashes with the tiles that they fill.
+fn compare_tiles(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> Result<(), LogProblem> {
+    for (level, computed) in (1..).zip(above) {
+        let full = u64::try_from(computed.len()).unwrap_or(0);
+        if full == 0 || (full < TILE_WIDTH && here < size) {
             continue;
         }
-        let last = (here >> (HEIGHT * level)).saturating_sub(1);
-        let index = last / WIDTH;
-        let stored = tile(dir, level, index, full).map_err(Wrong::here)?;
-        let span = 1 << (HEIGHT * level);
-        let differs = stored.iter().zip(gathered.iter()).position(|(stored, hash)| stored != hash);
+        let last = (here >> (TILE_HEIGHT * level)).saturating_sub(1);
+        let index = last / TILE_WIDTH;
+        let stored = read_tile(dir, level, index, full).map_err(Defect::in_log)?;
+        let span = 1 << (TILE_HEIGHT * level);
+        let differs = stored.iter().zip(computed.iter()).position(|(stored, hash)| stored != hash);
         if let Some(at) = differs {
-            let from = (index * WIDTH + u64::try_from(at).unwrap_or(0)) * span;
-            let why = format!("the stored hash over leaves {from} to {} is another", from + span - 1);
-            return Err(wrong(&tile_path(level, index, full), why).here());
+            let from = (index * TILE_WIDTH + u64::try_from(at).unwrap_or(0)) * span;
+            let why = format!("stored hash over records {from} to {} does not match", from + span - 1);
+            return Err(invalid_file(&tile_path(level, index, full), why).in_log());
         }
-        gathered.clear();
+        computed.clear();
     }
     Ok(())
 }
 
 /// The next entry of a bundle.
-fn entry<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, after) = rest.split_first_chunk::<2>()?;
     let (entry, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
     *rest = after;
     Some(entry)
 }
 
-fn tile(dir: &Path, level: u32, index: u64, width: u64) -> Result<Vec<Hash>, Wrong> {
+fn read_tile(dir: &Path, level: u32, index: u64, width: u64) -> Result<Vec<Hash>, Defect> {
     let path = tile_path(level, index, width);
-    let bytes = get(dir, &path)?;
+    let bytes = read_log_file(dir, &path)?;
     let hashes: Vec<Hash> = bytes.chunks_exact(HASH_BYTES).filter_map(Hash::from_slice).collect();
     let fits = bytes.len() == hashes.len() * HASH_BYTES && u64::try_from(hashes.len()) == Ok(width);
-    if fits { Ok(hashes) } else { Err(wrong(&path, format!("a tile of {width} hashes has another length"))) }
-}
-
-fn wrong(path: &str, why: String) -> Wrong {
-    Wrong::File { path: path.to_owned(), why }
-}
-
-/// A whole file, if it is not longer than any can be.
-fn get(dir: &Path, path: &str) -> Result<Vec<u8>, Wrong> {
-    let open = || {
-        let file = std::fs::File::open(dir.join(path))?;
-        let mut bytes = Vec::new();
-        file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    match open() {
-        Ok(bytes) if u64::try_from(bytes.len()).is_ok_and(|length| length <= LONGEST) => Ok(bytes),
-        Ok(_) => Err(wrong(path, "it is longer than any such file".into())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(wrong(path, "it is missing".into()))
-        }
-        Err::<_, std::io::Error>(error) => Err(wrong(path, error.to_string())),
+    if fits {
+        Ok(hashes)
+    } else {
+        Err(invalid_file(&path, format!("wrong length for a tile of {width} hashes")))
     }
 }
 
-fn put(path: &Path, bytes: &[u8]) -> Result<(), TilesError> {
+fn invalid_file(path: &str, why: String) -> Defect {
+    Defect::InvalidFile { path: path.to_owned(), why }
+}
+
+/// Reads a whole file, up to the maximum length.
+fn read_log_file(dir: &Path, path: &str) -> Result<Vec<u8>, Defect> {
+    let open = || {
+        let file = std::fs::File::open(dir.join(path))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_TILE_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match open() {
+        Ok(bytes) if u64::try_from(bytes.len()).is_ok_and(|length| length <= MAX_TILE_FILE_BYTES) => {
+            Ok(bytes)
+        }
+        Ok(_) => Err(invalid_file(path, "too long".into())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(invalid_file(path, "missing".into()))
+        }
+        Err::<_, std::io::Error>(error) => Err(invalid_file(path, error.to_string())),
+    }
+}
+
+fn write_log_file(path: &Path, bytes: &[u8]) -> Result<(), TilesError> {
     let io = |source| TilesError::Io { path: path.to_owned(), source };
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).map_err(io)?;
@@ -216,11 +224,12 @@ mod tests {
 
     #[test]
     fn the_specification_s_examples() {
-        assert_eq!(path(1_234_067, 256), "x001/x234/067");
-        assert_eq!(path(0, 256), "000");
-        assert_eq!(path(273, 112), "273.p/112");
-        let tiles: Vec<_> = all(70_000).filter(|(level, index, _)| *level > 0 || *index > 271).collect();
+        assert_eq!(index_path(1_234_067, 256), "x001/x234/067");
+        assert_eq!(index_path(0, 256), "000");
+        assert_eq!(index_path(273, 112), "273.p/112");
+        let tiles: Vec<_> =
+            all_tiles(70_000).filter(|(level, index, _)| *level > 0 || *index > 271).collect();
         assert_eq!(tiles, [(0, 272, 256), (0, 273, 112), (1, 0, 256), (1, 1, 17), (2, 0, 1)]);
-        assert_eq!(all(256).collect::<Vec<_>>(), [(0, 0, 256), (1, 0, 1)]);
+        assert_eq!(all_tiles(256).collect::<Vec<_>>(), [(0, 0, 256), (1, 0, 1)]);
     }
 }

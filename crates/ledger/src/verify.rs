@@ -1,103 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The verifier. It shares the format with the writer and nothing else: leaves are pushed one by
-//! one in order, checkpoints where they were signed, and memory stays flat.
+//! The verifier. It shares only the format with the writer. It reads leaves and checkpoints in order, with constant
+//! memory.
 
-use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
+use crate::envelope::{ENVELOPE_VERSION, Envelope, LeafKind, PayloadStorage};
 use crate::hash::Hash;
+use crate::key_chain::KeyChain;
+use crate::leaf_ranges::LeafRanges;
 use crate::note::VerifierKey;
-use crate::problem::{Problem, Wrong};
-use crate::ranges::Ranges;
-use crate::record::{Envelope, FORMAT, Kind, Stored};
+use crate::problem::{Defect, LogProblem};
 use crate::tree::Frontier;
 
-/// What the one who verifies brings along.
+/// What the caller of a verification already knows about the log.
 #[derive(Debug, Clone, Default)]
-pub struct Expect {
-    /// A key the log must have had. Without one the log's own first key is believed, and the
-    /// result says so.
+pub struct Expectations {
+    /// A key that must have signed the log. Without one the log's own first key is trusted on first use.
     pub key: Option<VerifierKey>,
-    /// A checkpoint from before, which the log must extend.
+    /// An earlier checkpoint, which the log must extend.
     pub since: Option<String>,
 }
 
-/// One leaf, as it was found.
+/// A leaf to verify, as it is stored.
 #[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
-    /// The place it was found at.
+pub struct LeafRef<'a> {
+    /// Number under which it is stored.
     pub seq: u64,
-    /// Its envelope; absent when it was pruned.
+    /// Bytes of the envelope; `None` if it was pruned.
     pub bytes: Option<&'a [u8]>,
-    /// The hash that is kept for it.
+    /// Stored hash of the leaf.
     pub hash: Hash,
-    /// Its payload, if there is a row for one.
-    pub payload: Option<PayloadItem<'a>>,
+    /// Stored payload, if any.
+    pub payload: Option<PayloadRef<'a>>,
 }
 
-/// A payload, as it was found.
+/// A payload to verify, as it is stored.
 #[derive(Debug, Clone, Copy)]
-pub struct PayloadItem<'a> {
-    /// Absent when it was erased.
+pub struct PayloadRef<'a> {
+    /// `None` if the payload was erased.
     pub salt: Option<&'a [u8]>,
-    /// Absent when it was erased, or too large to be stored.
+    /// `None` if the payload was erased, or was too large to be stored.
     pub bytes: Option<&'a [u8]>,
 }
 
-/// A log that verified, and what was seen on the way.
+/// Result of a successful verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
-    /// Which log it is.
+pub struct VerifiedLog {
+    /// Origin (name) of the log.
     pub origin: String,
-    /// How many leaves it has.
+    /// Number of leaves.
     pub size: u64,
-    /// The root over all of them.
+    /// Root hash over all leaves.
     pub root: Hash,
-    /// How many leaves only the head signs: no checkpoint that went out covers them yet.
+    /// Number of leaves that no published checkpoint covers yet; only the head signs them.
     pub unpublished: u64,
-    /// How many leaves were pruned; a leaf says so.
+    /// Number of leaves that were pruned and are covered by a `prune` leaf.
     pub pruned: u64,
-    /// How many payloads were erased or pruned; a leaf says so.
+    /// Number of payloads that were erased or pruned and are covered by such a leaf.
     pub erased: u64,
-    /// How many checkpoints were checked.
+    /// Number of checkpoints that were checked.
     pub checkpoints: u64,
-    /// Every key the log had, oldest first.
+    /// All keys of the log, oldest first.
     pub keys: Vec<VerifierKey>,
-    /// No key was given, so the log's own was believed.
+    /// Whether no key was given, so that the log's own key was trusted.
     pub on_first_use: bool,
-    /// Payloads were there to be checked. Tiles have none.
+    /// Whether payloads were checked. Tiles have none.
     pub payloads: bool,
 }
 
 /// Checks a log leaf by leaf.
 #[derive(Debug)]
 pub struct Verifier {
-    expect: Expect,
+    expect: Expectations,
     payloads: bool,
     since: Option<Checkpoint>,
     tree: Frontier,
-    chain: Chain,
+    chain: KeyChain,
     completed: Vec<Hash>,
-    /// Leaves up to here are covered by a checkpoint or a head that fits.
+    /// Number of leaves covered by a valid checkpoint or head.
     signed: u64,
-    /// When the first leaf behind them was recorded, and how much it says that itself.
+    /// Recording time that the first leaf after them states.
     unsigned_since: Option<String>,
-    /// Leaves up to here are covered by a checkpoint that fits.
+    /// Number of leaves covered by a valid checkpoint.
     published: u64,
     checkpoints: u64,
-    gone: Ranges,
-    gone_payloads: Ranges,
-    pruned: Ranges,
-    erased: Ranges,
+    missing: LeafRanges,
+    missing_payloads: LeafRanges,
+    pruned: LeafRanges,
+    erased: LeafRanges,
 }
-
-// === impl Verifier ===
 
 impl Verifier {
     /// A verifier of a log that starts with leaf 0.
-    pub fn new(expect: Expect) -> Result<Self, Problem> {
+    pub fn new(expect: Expectations) -> Result<Self, LogProblem> {
         let since = match &expect.since {
-            Some(note) => Some(Checkpoint::parse(note).map_err(|error| Wrong::Held(error).here())?.0),
+            Some(note) => {
+                Some(Checkpoint::parse(note).map_err(|error| Defect::InvalidReference(error).in_log())?.0)
+            }
             None => None,
         };
         let mut this = Self {
@@ -105,129 +104,141 @@ impl Verifier {
             payloads: true,
             since,
             tree: Frontier::new(),
-            chain: Chain::default(),
+            chain: KeyChain::default(),
             completed: Vec::new(),
             signed: 0,
             unsigned_since: None,
             published: 0,
             checkpoints: 0,
-            gone: Ranges::default(),
-            gone_payloads: Ranges::default(),
-            pruned: Ranges::default(),
-            erased: Ranges::default(),
+            missing: LeafRanges::default(),
+            missing_payloads: LeafRanges::default(),
+            pruned: LeafRanges::default(),
+            erased: LeafRanges::default(),
         };
-        this.held()?;
+        this.check_reference()?;
         Ok(this)
     }
 
-    /// The same for a log that comes without its payloads.
-    pub fn without_payloads(expect: Expect) -> Result<Self, Problem> {
+    /// A verifier of a log without payloads.
+    pub fn without_payloads(expect: Expectations) -> Result<Self, LogProblem> {
         Ok(Self { payloads: false, ..Self::new(expect)? })
     }
 
-    /// How many leaves were checked.
+    /// Number of leaves that were checked.
     pub fn size(&self) -> u64 {
         self.tree.size()
     }
 
     /// The hashes that the last leaf completed, from the leaf upwards.
-    pub fn completed(&self) -> &[Hash] {
+    pub fn completed_hashes(&self) -> &[Hash] {
         &self.completed
     }
 
     /// Checks the next leaf.
-    pub fn leaf<'a>(&mut self, item: Item<'a>) -> Result<Option<Envelope<'a>>, Problem> {
+    pub fn check_leaf<'a>(&mut self, leaf: LeafRef<'a>) -> Result<Option<Envelope<'a>>, LogProblem> {
         let seq = self.tree.size();
-        if item.seq > seq {
-            return Err(Wrong::Missing.at(seq));
+        if leaf.seq > seq {
+            return Err(Defect::Missing.at_leaf(seq));
         }
-        if item.seq < seq {
-            return Err(Wrong::Twice.at(item.seq));
+        if leaf.seq < seq {
+            return Err(Defect::Duplicate.at_leaf(leaf.seq));
         }
-        let envelope = item.bytes.map(|bytes| self.envelope(seq, bytes, &item)).transpose()?;
+        let envelope = leaf.bytes.map(|bytes| self.check_envelope(seq, bytes, &leaf)).transpose()?;
         match &envelope {
-            None => self.gone.push(seq),
+            None => self.missing.push(seq),
             Some(envelope) if self.unsigned_since.is_none() => {
                 self.unsigned_since = Some(envelope.recorded.clone().into_owned());
             }
             Some(_) => {}
         }
         self.completed.clear();
-        self.tree.push(item.hash, &mut self.completed);
-        self.held()?;
+        self.tree.push(leaf.hash, &mut self.completed);
+        self.check_reference()?;
         Ok(envelope)
     }
 
-    fn envelope<'a>(&mut self, seq: u64, bytes: &'a [u8], item: &Item<'_>) -> Result<Envelope<'a>, Problem> {
-        if Hash::of_leaf(bytes) != item.hash {
-            return Err(Wrong::Bytes.at(seq));
+    fn check_envelope<'a>(
+        &mut self,
+        seq: u64,
+        bytes: &'a [u8],
+        leaf: &LeafRef<'_>,
+    ) -> Result<Envelope<'a>, LogProblem> {
+        if Hash::of_leaf(bytes) != leaf.hash {
+            return Err(Defect::HashMismatch.at_leaf(seq));
         }
-        let envelope = Envelope::parse(bytes).map_err(|error| Wrong::Form(error.to_string()).at(seq))?;
-        if envelope.v != FORMAT {
-            return Err(Wrong::Version(envelope.v).at(seq));
+        let envelope =
+            Envelope::parse(bytes).map_err(|error| Defect::InvalidFormat(error.to_string()).at_leaf(seq))?;
+        if envelope.v != ENVELOPE_VERSION {
+            return Err(Defect::UnknownVersion(envelope.v).at_leaf(seq));
         }
         if envelope.seq != seq {
-            return Err(Wrong::Seq(envelope.seq).at(seq));
+            return Err(Defect::SeqMismatch(envelope.seq).at_leaf(seq));
         }
-        self.chain.follow(&envelope).map_err(|wrong| wrong.at(seq))?;
+        self.chain.accept_leaf(&envelope).map_err(|wrong| wrong.at_leaf(seq))?;
         if self.payloads {
-            self.payload(seq, &envelope, item)?;
+            self.check_payload(seq, &envelope, leaf)?;
         }
-        if let (Kind::Prune | Kind::Erase, Some(from), Some(to)) = (envelope.kind, envelope.from, envelope.to)
+        if let (LeafKind::Prune | LeafKind::Erase, Some(from), Some(to)) =
+            (envelope.kind, envelope.from, envelope.to)
         {
-            let covered = if envelope.kind == Kind::Prune { &mut self.pruned } else { &mut self.erased };
+            let covered = if envelope.kind == LeafKind::Prune { &mut self.pruned } else { &mut self.erased };
             if from > to || to >= seq {
-                return Err(Wrong::Form("it names leaves that are not before it".into()).at(seq));
+                return Err(Defect::InvalidFormat("names records that do not precede it".into()).at_leaf(seq));
             }
             covered.add(from, to);
         }
         Ok(envelope)
     }
 
-    fn payload(&mut self, seq: u64, envelope: &Envelope<'_>, item: &Item<'_>) -> Result<(), Problem> {
-        let (Some(mark), Some(payload)) = (&envelope.payload, &item.payload) else {
-            return match (&envelope.payload, &item.payload) {
-                (Some(_), None) => Err(Wrong::PayloadMissing.at(seq)),
-                (None, Some(_)) => Err(Wrong::PayloadUnknown.at(seq)),
+    fn check_payload(
+        &mut self,
+        seq: u64,
+        envelope: &Envelope<'_>,
+        leaf: &LeafRef<'_>,
+    ) -> Result<(), LogProblem> {
+        let (Some(mark), Some(payload)) = (&envelope.payload, &leaf.payload) else {
+            return match (&envelope.payload, &leaf.payload) {
+                (Some(_), None) => Err(Defect::PayloadMissing.at_leaf(seq)),
+                (None, Some(_)) => Err(Defect::UnexpectedPayload.at_leaf(seq)),
                 _ => Ok(()),
             };
         };
         match (payload.salt, payload.bytes, mark.stored) {
-            (Some(salt), Some(bytes), Stored::Whole) => {
+            (Some(salt), Some(bytes), PayloadStorage::Whole) => {
                 let commitment = salt.try_into().ok().map(|salt| Hash::of_payload(salt, bytes));
                 let fits = commitment.is_some_and(|commitment| mark.sha256.parse() == Ok(commitment));
-                if fits { Ok(()) } else { Err(Wrong::Payload.at(seq)) }
+                if fits { Ok(()) } else { Err(Defect::PayloadMismatch.at_leaf(seq)) }
             }
-            // What is too large to be kept can only be checked by whoever has it.
-            (Some(salt), None, Stored::Hash) if salt.len() == 32 => Ok(()),
+            // A payload that was too large to be stored cannot be checked here.
+            (Some(salt), None, PayloadStorage::Hash) if salt.len() == 32 => Ok(()),
             (None, None, _) => {
-                self.gone_payloads.push(seq);
+                self.missing_payloads.push(seq);
                 Ok(())
             }
-            _ => Err(Wrong::Payload.at(seq)),
+            _ => Err(Defect::PayloadMismatch.at_leaf(seq)),
         }
     }
 
     /// Checks a checkpoint of the size that was just reached.
-    pub fn checkpoint(&mut self, note: &str) -> Result<(), Problem> {
-        self.signed_note(note)?;
+    pub fn check_checkpoint(&mut self, note: &str) -> Result<(), LogProblem> {
+        self.check_signed_note(note)?;
         self.published = self.size();
         self.checkpoints += 1;
         Ok(())
     }
 
-    /// Checks the head: what the writer signed with its last commit, and did not send out yet. It is the
-    /// signature alone; what it signs is what is here.
+    /// Checks the head: the signature that the writer made with its last commit, over all leaves.
     #[cfg(feature = "store")]
-    pub(crate) fn head(&mut self, signature: &[u8]) -> Result<(), Problem> {
-        let Some(key) = self.chain.current() else { return Err(Wrong::Start.here()) };
+    pub(crate) fn check_head(&mut self, signature: &[u8]) -> Result<(), LogProblem> {
+        let Some(key) = self.chain.current() else { return Err(Defect::InvalidStart.in_log()) };
         let here = Checkpoint { origin: key.name().to_owned(), size: self.size(), root: self.tree.root() };
-        if !key.accepts(here.text().as_bytes(), signature) {
-            // A checkpoint that fits says that it is not the leaves.
+        if !key.is_valid_signature(here.text().as_bytes(), signature) {
+            // If a checkpoint matches the leaves, the head itself is wrong.
             return Err(if self.signed == here.size {
-                Wrong::Checkpoint(crate::note::NoteError::BadSignature(here.origin)).at_size(here.size)
+                Defect::InvalidCheckpoint(crate::note::NoteError::BadSignature(here.origin))
+                    .at_checkpoint(here.size)
             } else {
-                Wrong::Root.between(self.signed, here.size)
+                Defect::RootMismatch.in_leaves(self.signed, here.size)
             });
         }
         (self.signed, self.unsigned_since) = (here.size, None);
@@ -235,83 +246,87 @@ impl Verifier {
     }
 
     /// Checks a signed note of the size that was just reached.
-    pub(crate) fn signed_note(&mut self, note: &str) -> Result<(), Problem> {
-        let (checkpoint, signed) =
-            Checkpoint::parse(note).map_err(|error| Wrong::Checkpoint(error).at_size(self.size()))?;
+    pub(crate) fn check_signed_note(&mut self, note: &str) -> Result<(), LogProblem> {
+        let (checkpoint, signed) = Checkpoint::parse(note)
+            .map_err(|error| Defect::InvalidCheckpoint(error).at_checkpoint(self.size()))?;
         if checkpoint.size > self.size() {
-            return Err(Wrong::TooFew { signed: checkpoint.size, here: self.size() }.at(self.size()));
+            return Err(Defect::MissingSignedRecords { signed: checkpoint.size, here: self.size() }
+                .at_leaf(self.size()));
         }
         if checkpoint.size < self.size() {
-            return Err(Wrong::OutOfOrder(checkpoint.size).at_size(self.size()));
+            return Err(Defect::OutOfOrder(checkpoint.size).at_checkpoint(self.size()));
         }
         if self.chain.origin() != Some(checkpoint.origin.as_str()) {
-            return Err(Wrong::OtherLog(checkpoint.origin).at_size(checkpoint.size));
+            return Err(Defect::OtherLog(checkpoint.origin).at_checkpoint(checkpoint.size));
         }
         let key = self.chain.current().into_iter().collect::<Vec<_>>();
-        signed.check(&key).map_err(|error| Wrong::Checkpoint(error).at_size(checkpoint.size))?;
+        signed
+            .check(&key)
+            .map_err(|error| Defect::InvalidCheckpoint(error).at_checkpoint(checkpoint.size))?;
         if checkpoint.root != self.tree.root() {
-            return Err(Wrong::Root.between(self.signed, checkpoint.size));
+            return Err(Defect::RootMismatch.in_leaves(self.signed, checkpoint.size));
         }
         (self.signed, self.unsigned_since) = (checkpoint.size, None);
         Ok(())
     }
 
-    /// Compares with the checkpoint that was brought along, when its size is reached.
-    fn held(&mut self) -> Result<(), Problem> {
+    /// Compares with the reference checkpoint when its size is reached.
+    fn check_reference(&mut self) -> Result<(), LogProblem> {
         let Some(since) = self.since.as_ref().filter(|since| since.size == self.tree.size()) else {
             return Ok(());
         };
         if since.root != self.tree.root() {
-            return Err(Wrong::DoesNotExtend { size: since.size }.here());
+            return Err(Defect::DoesNotExtend { size: since.size }.in_log());
         }
         if let Some(note) = &self.expect.since
             && since.size > 0
         {
-            let (_, note) = Checkpoint::parse(note).map_err(|error| Wrong::Held(error).here())?;
-            note.check(&self.chain.keys()).map_err(|error| Wrong::Held(error).here())?;
+            let (_, note) =
+                Checkpoint::parse(note).map_err(|error| Defect::InvalidReference(error).in_log())?;
+            note.check(&self.chain.keys()).map_err(|error| Defect::InvalidReference(error).in_log())?;
         }
         self.since = None;
         Ok(())
     }
 
-    /// The end of the log: everything that is missing must have been said to be.
-    pub fn finish(self) -> Result<Verified, Problem> {
+    /// Ends the verification. Everything that is missing must be covered by a `prune` or `erase` leaf.
+    pub fn finish(self) -> Result<VerifiedLog, LogProblem> {
         let size = self.tree.size();
         if let Some(since) = &self.since {
-            return Err(Wrong::Older { here: size, held: since.size }.here());
+            return Err(Defect::RolledBack { here: size, held: since.size }.in_log());
         }
-        if let Some(seq) = self.gone.first_outside(&self.pruned) {
-            return Err(Wrong::Missing.at(seq));
+        if let Some(seq) = self.missing.first_outside(&self.pruned) {
+            return Err(Defect::Missing.at_leaf(seq));
         }
         let mut allowed = self.pruned;
         allowed.extend(&self.erased);
-        if let Some(seq) = self.gone_payloads.first_outside(&allowed) {
-            return Err(Wrong::PayloadErased.at(seq));
+        if let Some(seq) = self.missing_payloads.first_outside(&allowed) {
+            return Err(Defect::PayloadRemoved.at_leaf(seq));
         }
         let Some(origin) = self.chain.origin().map(ToOwned::to_owned) else {
-            return Err(Wrong::Empty.here());
+            return Err(Defect::Empty.in_log());
         };
         if let Some(key) = &self.expect.key
             && !self.chain.keys().contains(&key)
         {
-            let short = |key: &VerifierKey| format!("{}+{}", key.name(), key.id());
-            let keys = self.chain.keys().into_iter().map(short).collect();
-            return Err(Wrong::OtherKey { given: short(key), keys }.here());
+            let name_and_id = |key: &VerifierKey| format!("{}+{}", key.name(), key.id());
+            let keys = self.chain.keys().into_iter().map(name_and_id).collect();
+            return Err(Defect::UnknownKey { given: name_and_id(key), keys }.in_log());
         }
         if self.signed == 0 {
-            return Err(Wrong::Unsigned.here());
+            return Err(Defect::Unsigned.in_log());
         }
         if size > self.signed {
-            let wrong = Wrong::UnsignedEnd { leaves: size - self.signed, since: self.unsigned_since };
-            return Err(wrong.between(self.signed, size));
+            let wrong = Defect::UnsignedEnd { leaves: size - self.signed, since: self.unsigned_since };
+            return Err(wrong.in_leaves(self.signed, size));
         }
-        Ok(Verified {
+        Ok(VerifiedLog {
             origin,
             size,
             root: self.tree.root(),
             unpublished: size - self.published,
-            pruned: self.gone.count(),
-            erased: self.gone_payloads.count(),
+            pruned: self.missing.count(),
+            erased: self.missing_payloads.count(),
             checkpoints: self.checkpoints,
             on_first_use: self.expect.key.is_none(),
             payloads: self.payloads,

@@ -3,7 +3,7 @@
 //! Resolves ranges of records, for erasing and pruning.
 
 use tenterhook_event::Timestamp;
-use tenterhook_ledger::{ReadFailed, Reader};
+use tenterhook_ledger::{ReadError, Reader};
 
 use tenterhook_error::Failure;
 
@@ -17,7 +17,7 @@ pub fn check_exists(seq: u64, size: u64) -> Result<(), Failure> {
 }
 
 /// Finds the last record before a time by binary search: records are in the order of their times.
-pub fn last_recorded_before(reader: &Reader, ms: u64) -> Result<Option<u64>, ReadFailed> {
+pub fn last_recorded_before(reader: &Reader, ms: u64) -> Result<Option<u64>, ReadError> {
     let (mut low, mut high) = (0, reader.size()?);
     while low < high {
         let middle = low.midpoint(high);

@@ -8,7 +8,7 @@ use tenterhook_event::{
     Attributed, Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Timestamp, ToolCall, ToolClass,
     TraceEntry,
 };
-use tenterhook_ledger::{Filter, Kind, ReadFailed, Reader, Record, SETTINGS};
+use tenterhook_ledger::{Filter, LeafKind, ReadError, Reader, SETTINGS_CHANGE, StoredRecord};
 use tenterhook_paths::LinkMap;
 
 use tenterhook_error::Failure;
@@ -29,16 +29,16 @@ pub struct RecordedDecision {
 
 impl RecordedDecision {
     /// Parses a record of kind `decision`.
-    pub fn from_record(record: &Record) -> Result<Self, Failure> {
+    pub fn from_record(record: &StoredRecord) -> Result<Self, Failure> {
         Self::from_record_of_kind(record, &["decision"])
     }
 
     /// Parses a record of kind `decision`, or of kind `seen` from an imported transcript.
-    pub fn from_decision_or_seen(record: &Record) -> Result<Self, Failure> {
+    pub fn from_decision_or_seen(record: &StoredRecord) -> Result<Self, Failure> {
         Self::from_record_of_kind(record, &["decision", "seen"])
     }
 
-    fn from_record_of_kind(record: &Record, kinds: &[&str]) -> Result<Self, Failure> {
+    fn from_record_of_kind(record: &StoredRecord, kinds: &[&str]) -> Result<Self, Failure> {
         let seq = record.seq;
         let Some(bytes) = &record.bytes else {
             return Err(Failure::user(format!("record {seq} was pruned; only its hash is left")));
@@ -71,17 +71,17 @@ fn parse_symlinks(facts: &Value) -> LinkMap {
 }
 
 /// Envelope of a record; null if the record was pruned or is invalid.
-pub fn envelope(record: &Record) -> Value {
+pub fn envelope(record: &StoredRecord) -> Value {
     record.bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
 /// Whether the payload of a record was erased.
-pub fn is_erased(record: &Record) -> bool {
+pub fn is_erased(record: &StoredRecord) -> bool {
     record.payload.as_ref().is_some_and(|payload| payload.salt.is_none())
 }
 
 /// Converts a record to the API type.
-pub fn ledger_record(record: &Record) -> LedgerRecord {
+pub fn ledger_record(record: &StoredRecord) -> LedgerRecord {
     LedgerRecord {
         seq: record.seq,
         hash: record.hash.to_string(),
@@ -94,7 +94,7 @@ pub fn ledger_record(record: &Record) -> LedgerRecord {
 }
 
 /// Payload of a record; null if it is missing.
-pub fn payload(record: &Record) -> Value {
+pub fn payload(record: &StoredRecord) -> Value {
     let bytes = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
     bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
@@ -169,10 +169,10 @@ fn parse_outcome(leaf: &Value, payload: &Value) -> serde_json::Result<Outcome> {
             None => Origin::Engine,
         },
     };
-    let said = |key: &str| -> Vec<Attributed<String>> {
+    let attributed = |key: &str| -> Vec<Attributed<String>> {
         leaf.field(key)
             .as_str()
-            .map(|what| Attributed { by: by.clone(), value: what.to_owned() })
+            .map(|text| Attributed { by: by.clone(), value: text.to_owned() })
             .into_iter()
             .collect()
     };
@@ -181,8 +181,8 @@ fn parse_outcome(leaf: &Value, payload: &Value) -> serde_json::Result<Outcome> {
     Ok(Outcome {
         decision: parse_or_default::<Decision>(leaf.field("verdict"), serde_json::from_value)?,
         flow: parse_or_default::<Flow>(leaf.field("flow"), serde_json::from_value)?,
-        reasons: said("reason"),
-        nudges: said("nudge"),
+        reasons: attributed("reason"),
+        nudges: attributed("nudge"),
         modifications: serde_json::from_value(part("modifications")).unwrap_or_default(),
         tool_input: payload.get("tool_input").cloned(),
         context: serde_json::from_value(part("context")).unwrap_or_default(),
@@ -216,14 +216,15 @@ impl JsonField for Value {
     }
 }
 
-/// From which record to which secrets were kept, by the records about the ledger's settings; the last may be open.
-pub fn unredacted_spans(reader: &Reader) -> Result<Vec<(u64, Option<u64>)>, ReadFailed> {
-    let filter = Filter { kind: Some(Kind::Change), text: Some(SETTINGS.to_owned()), ..Filter::default() };
+/// Ranges of records in which secrets were kept, according to recorded settings. The last one may be open.
+pub fn unredacted_spans(reader: &Reader) -> Result<Vec<(u64, Option<u64>)>, ReadError> {
+    let filter =
+        Filter { kind: Some(LeafKind::Change), text: Some(SETTINGS_CHANGE.to_owned()), ..Filter::default() };
     let found = reader.query(&filter, u64::from(u32::MAX))?;
     let mut spans: Vec<(u64, Option<u64>)> = Vec::new();
     for record in found.records.iter().rev() {
         let leaf = envelope(record);
-        if leaf.field("what") != SETTINGS {
+        if leaf.field("what") != SETTINGS_CHANGE {
             continue;
         }
         let open = spans.last_mut().filter(|(_, to)| to.is_none());
@@ -247,7 +248,7 @@ mod tests {
         let read = |leaf: Value| parse_outcome(&leaf, &Value::Null).map(|outcome| outcome.decision);
         assert_eq!(read(json!({"verdict": "deny"})).unwrap(), Decision::Deny);
         assert_eq!(read(json!({})).unwrap(), Decision::None);
-        assert!(read(json!({"verdict": "a word of the future"})).is_err());
-        assert!(read(json!({"verdict": "deny", "flow": "a word of the future"})).is_err());
+        assert!(read(json!({"verdict": "unknown"})).is_err());
+        assert!(read(json!({"verdict": "deny", "flow": "unknown"})).is_err());
     }
 }

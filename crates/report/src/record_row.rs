@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tenterhook_event::Decision;
 use tenterhook_event::plain_text::strip_control_characters;
-use tenterhook_ledger::Record;
+use tenterhook_ledger::StoredRecord;
 use tenterhook_records::recorded::{JsonField as _, decided_by, envelope, payload, tool};
 
 /// A record as one row of a table.
@@ -27,7 +27,7 @@ pub struct RecordRow {
 
 impl RecordRow {
     /// Summarises a record. Control characters are removed, because agents choose the text.
-    pub fn from_record(record: &Record) -> Self {
+    pub fn from_record(record: &StoredRecord) -> Self {
         let fields = envelope(record);
         let payload = payload(record);
         let text = |value: &Value| strip_control_characters(value.as_str().unwrap_or_default());

@@ -3,7 +3,7 @@
 //! Diffs of the changes to one file. The texts come from the ledger, so erased content is not shown.
 
 use tenterhook_api::{FileChange, FileDiff, MissingDiff};
-use tenterhook_ledger::{ReadFailed, Reader, Record};
+use tenterhook_ledger::{ReadError, Reader, StoredRecord};
 use tenterhook_records::recorded::{self, JsonField as _};
 
 use super::SessionView;
@@ -40,11 +40,11 @@ impl SessionView<'_> {
 }
 
 /// Returns each change with its diff, or the reason why it has none.
-pub fn diff(changes: Vec<FileChangeRecords>, reader: &Reader) -> Result<Vec<FileDiff>, ReadFailed> {
+pub fn diff(changes: Vec<FileChangeRecords>, reader: &Reader) -> Result<Vec<FileDiff>, ReadError> {
     changes.into_iter().map(|change| diff_of(change, reader)).collect()
 }
 
-fn diff_of(change: FileChangeRecords, reader: &Reader) -> Result<FileDiff, ReadFailed> {
+fn diff_of(change: FileChangeRecords, reader: &Reader) -> Result<FileDiff, ReadError> {
     let FileChangeRecords { shown, call, result, path } = change;
     let call = reader.get(call)?;
     let result = match result {
@@ -59,7 +59,11 @@ fn diff_of(change: FileChangeRecords, reader: &Reader) -> Result<FileDiff, ReadF
 }
 
 /// The diff of a call, or the reason why there is none.
-fn diff_text(record: &Record, result: Option<&Record>, path: &str) -> (Option<String>, Option<MissingDiff>) {
+fn diff_text(
+    record: &StoredRecord,
+    result: Option<&StoredRecord>,
+    path: &str,
+) -> (Option<String>, Option<MissingDiff>) {
     if record.bytes.is_none() {
         return (None, Some(MissingDiff::Pruned));
     }

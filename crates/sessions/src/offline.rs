@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tenterhook_api::{SessionDetails, SessionDiff, SessionEvent, SessionList, Timeline};
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
-use tenterhook_ledger::{ReadFailed, Reader};
+use tenterhook_ledger::{ReadError, Reader};
 use tenterhook_policy::PriceTable;
 
 use super::timeline::timeline;
@@ -98,7 +98,7 @@ impl SessionFollower<'_> {
         let mut events = Vec::new();
         let range = self.next..u64::MAX;
         let (reader, sessions) = (&self.ledger.reader, &self.ledger.sessions);
-        let end = reader.scan(
+        let end = reader.scan_decisions(
             range,
             |_, _| true,
             |glance| {
@@ -116,6 +116,6 @@ impl SessionFollower<'_> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-pub(super) fn read_failure(error: ReadFailed) -> Failure {
+pub(super) fn read_failure(error: ReadError) -> Failure {
     Failure::internal(error.to_string()).hint("run `tenterhook ledger verify` to check the ledger")
 }

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
 use tenterhook_error::Failure;
-use tenterhook_ledger::{Filter, ReadFailed, Reader};
+use tenterhook_ledger::{Filter, ReadError, Reader};
 
 use super::offline::read_failure;
 use super::rebuild_pool::{ReadThreads, RebuildPool};
@@ -33,7 +33,7 @@ impl SessionProjector {
     /// Rebuilds all sessions from the ledger. Returns the number of records read.
     pub fn rebuild(
         &self,
-        open: impl Fn() -> Result<Reader, ReadFailed> + Sync,
+        open: impl Fn() -> Result<Reader, ReadError> + Sync,
         pool: RebuildPool,
     ) -> Result<u64, Failure> {
         let generation = self.lock().generation;
@@ -54,10 +54,10 @@ impl SessionProjector {
     /// to one thread, so that its events stay in order without locks. `None` if a thread panicked.
     fn read_parallel(
         &self,
-        open: &(impl Fn() -> Result<Reader, ReadFailed> + Sync),
+        open: &(impl Fn() -> Result<Reader, ReadError> + Sync),
         range: Range<u64>,
         pool: RebuildPool,
-    ) -> Option<Result<(SessionCache, u64), ReadFailed>> {
+    ) -> Option<Result<(SessionCache, u64), ReadError>> {
         let threads =
             if range.end - range.start < PARALLEL_REBUILD_MIN_RECORDS { 1 } else { pool.threads.clamp(1, 8) };
         let (range, end) = (&range, range.end);
@@ -90,12 +90,12 @@ impl SessionProjector {
         range: Range<u64>,
         wanted: impl Fn(&str, &str) -> bool,
         mut between: impl FnMut(),
-    ) -> Result<u64, ReadFailed> {
+    ) -> Result<u64, ReadError> {
         let mut next = range.start;
         while next < range.end {
             between();
             let page = next..range.end.min(next.saturating_add(REBUILD_PAGE_RECORDS));
-            let end = reader.scan(page, &wanted, |glance| {
+            let end = reader.scan_decisions(page, &wanted, |glance| {
                 if let Some(recorded) = RecordedEvent::read(glance)
                     && let Some(key) = SessionKey::of(&recorded.event)
                 {
@@ -146,9 +146,9 @@ impl SessionProjector {
         key: &SessionKey,
         reader: &Reader,
         look: impl FnOnce(&SessionView<'_>) -> T,
-    ) -> Result<Option<T>, ReadFailed> {
+    ) -> Result<Option<T>, ReadError> {
         let mut session: Option<ProjectedSession> = None;
-        reader.session(&key.harness, &key.id, |glance| {
+        reader.scan_session(&key.harness, &key.id, |glance| {
             if let Some(recorded) = RecordedEvent::read(glance) {
                 let session =
                     session.get_or_insert_with(|| ProjectedSession::new(key.clone(), recorded.event.ts));
@@ -171,7 +171,7 @@ impl SessionProjector {
     }
 
     /// Finds a session in the ledger by `<harness>:<id>` or by id.
-    pub fn find_recorded(id: &str, reader: &Reader) -> Result<Option<SessionKey>, ReadFailed> {
+    pub fn find_recorded(id: &str, reader: &Reader) -> Result<Option<SessionKey>, ReadError> {
         let exact = id.split_once(':').map(|(harness, id)| (Some(harness.to_owned()), id.to_owned()));
         for (harness, session) in exact.into_iter().chain([(None, id.to_owned())]) {
             let filter = Filter { session: Some(session.clone()), harness, ..Filter::default() };

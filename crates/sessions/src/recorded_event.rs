@@ -12,7 +12,7 @@ use tenterhook_event::{
     Timestamp, ToolCall, ToolClass, TranscriptUsage,
 };
 use tenterhook_facts::LinkMap;
-use tenterhook_ledger::{Glance, Record, Stored};
+use tenterhook_ledger::{DecisionRef, PayloadStorage, StoredRecord};
 
 use super::decided_event::DecidedEvent;
 
@@ -69,7 +69,7 @@ struct RecordedTool {
 
 #[derive(Deserialize)]
 struct RecordedPayloadMark {
-    stored: Stored,
+    stored: PayloadStorage,
 }
 
 #[derive(Deserialize, Default)]
@@ -109,11 +109,11 @@ fn deciding_hook(trace: &[TraceStep<'_>], verdict: Decision) -> Option<String> {
 
 impl RecordedEvent {
     /// Parses a record. Returns `None` for an invalid one; `ledger verify` reports those.
-    pub fn read(glance: Glance<'_>) -> Option<Self> {
+    pub fn read(glance: DecisionRef<'_>) -> Option<Self> {
         let fields: RecordFields<'_> = serde_json::from_str(std::str::from_utf8(glance.bytes).ok()?).ok()?;
         let gone = match &fields.payload {
             Some(_) if glance.erased => Some(MissingContent::Erased),
-            Some(RecordedPayloadMark { stored: Stored::Hash }) => Some(MissingContent::TooLarge),
+            Some(RecordedPayloadMark { stored: PayloadStorage::Hash }) => Some(MissingContent::TooLarge),
             _ => None,
         };
         let payload = match glance.payload {
@@ -173,9 +173,9 @@ impl RecordedEvent {
     }
 
     /// Parses a record that was read with its payload.
-    pub fn from_record(record: &Record) -> Option<Self> {
+    pub fn from_record(record: &StoredRecord) -> Option<Self> {
         let payload = record.payload.as_ref();
-        Self::read(Glance {
+        Self::read(DecisionRef {
             seq: record.seq,
             bytes: record.bytes.as_deref()?,
             payload: payload.and_then(|payload| payload.bytes.as_deref()),

@@ -3,7 +3,7 @@
 //! The timeline of a session: its records, page by page from the end.
 
 use tenterhook_api::{Timeline, TimelineStep, ToolGist};
-use tenterhook_ledger::{Filter, ReadFailed, Reader, Record};
+use tenterhook_ledger::{Filter, ReadError, Reader, StoredRecord};
 use tenterhook_records::recorded::{self, JsonField as _};
 
 use super::SessionKey;
@@ -18,7 +18,7 @@ pub fn timeline(
     key: &SessionKey,
     before: Option<u64>,
     limit: u64,
-) -> Result<Timeline, ReadFailed> {
+) -> Result<Timeline, ReadError> {
     let (session, harness) = (Some(key.id.clone()), Some(key.harness.clone()));
     let filter = Filter { session, harness, before, ..Filter::default() };
     let found = reader.query(&filter, limit)?;
@@ -26,7 +26,7 @@ pub fn timeline(
 }
 
 /// Converts a record to a step. The ledger has already removed secrets.
-fn timeline_step(record: &Record) -> TimelineStep {
+fn timeline_step(record: &StoredRecord) -> TimelineStep {
     let (fields, payload) = (recorded::envelope(record), recorded::payload(record));
     let detail = payload.field("detail");
     let said = ["prompt", "response", "message", "error", "cause"];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenTelemetry, for whoever has a collector: one span for each hook call, and the counters.
+//! OpenTelemetry export: one span for each hook call, and the counters.
 //!
-//! OTLP over HTTP, as JSON. A thread of its own sends batches; a collector that is slow or gone costs
-//! spans, which are counted, and never a decision.
+//! A separate thread sends batches as OTLP over HTTP, in JSON. If the collector is slow or not reachable, spans are dropped
+//! and counted; decisions never wait.
 
 mod otlp;
 
@@ -20,27 +20,27 @@ use tenterhook_event::{DecidedCall, Timestamp};
 use crate::metrics::Metrics;
 use otlp::DecisionSpan;
 
-/// How many spans may wait; more are dropped and counted.
-const WAITING: usize = 2048;
-/// How many spans go together.
-const BATCH: usize = 512;
-/// How long the collector may take.
+/// Maximum number of waiting spans. Further ones are dropped and counted.
+const MAX_WAITING_SPANS: usize = 2048;
+/// Maximum number of spans in a request.
+const MAX_BATCH_SPANS: usize = 512;
+/// Maximum duration of a request.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where telemetry goes, and how often.
+/// Destination of telemetry, and how often it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Otlp {
-    /// The collector, such as `http://127.0.0.1:4318`.
+pub struct OtlpCollector {
+    /// URL of the collector, such as `http://127.0.0.1:4318`.
     pub url: String,
     /// Headers of every request.
     pub headers: BTreeMap<String, String>,
-    /// How long a span waits for others.
+    /// Maximum time that a span waits for others.
     pub spans_every: Duration,
-    /// How often the counters are sent.
+    /// Interval at which counters are sent.
     pub metrics_every: Duration,
 }
 
-/// Sends telemetry.
+/// Sends telemetry to a collector.
 pub struct Exporter {
     sender: SyncSender<ExporterMessage>,
     dropped: Arc<AtomicU64>,
@@ -52,20 +52,20 @@ enum ExporterMessage {
     End,
 }
 
-/// The thread's own.
-struct Sending {
-    otlp: Otlp,
+/// State of the exporter's thread.
+struct ExportWorker {
+    otlp: OtlpCollector,
     metrics: Arc<Metrics>,
     started: Timestamp,
     now: fn() -> Timestamp,
     dropped: Arc<AtomicU64>,
-    /// Whether the last batch arrived: a change is said once.
-    arrives: bool,
+    /// Whether the last request succeeded. Only changes are logged.
+    is_reachable: bool,
 }
 
-impl Otlp {
-    /// A collector at an address, with the usual pace.
-    pub fn at(url: &str) -> Self {
+impl OtlpCollector {
+    /// A collector with the default intervals.
+    pub fn new(url: &str) -> Self {
         Self {
             url: url.trim_end_matches('/').to_owned(),
             headers: BTreeMap::new(),
@@ -79,71 +79,82 @@ impl Otlp {
 
 impl Exporter {
     /// Starts the thread that sends. `now` is the clock.
-    pub fn start(otlp: Otlp, metrics: Arc<Metrics>, now: fn() -> Timestamp) -> std::io::Result<Self> {
-        let (sender, words) = sync_channel(WAITING);
+    pub fn start(
+        otlp: OtlpCollector,
+        metrics: Arc<Metrics>,
+        now: fn() -> Timestamp,
+    ) -> std::io::Result<Self> {
+        let (sender, messages) = sync_channel(MAX_WAITING_SPANS);
         let dropped = Arc::new(AtomicU64::new(0));
-        let sending =
-            Sending { otlp, metrics, started: now(), now, dropped: Arc::clone(&dropped), arrives: true };
+        let worker = ExportWorker {
+            otlp,
+            metrics,
+            started: now(),
+            now,
+            dropped: Arc::clone(&dropped),
+            is_reachable: true,
+        };
         let thread =
-            std::thread::Builder::new().name("telemetry".into()).spawn(move || sending.run(&words))?;
+            std::thread::Builder::new().name("telemetry".into()).spawn(move || worker.run(&messages))?;
         Ok(Self { sender, dropped, thread: Mutex::new(Some(thread)) })
     }
 
-    /// One call was decided.
-    pub fn decided(&self, decided: &DecidedCall<'_>) {
-        if self.sender.try_send(ExporterMessage::Span(Box::new(DecisionSpan::of(decided)))).is_err() {
+    /// Queues the span of a decided call.
+    pub fn export_decision(&self, decided: &DecidedCall<'_>) {
+        if self.sender.try_send(ExporterMessage::Span(Box::new(DecisionSpan::new(decided)))).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// How many spans had no room.
-    pub fn dropped(&self) -> u64 {
+    /// Number of spans that were dropped because the queue was full.
+    pub fn dropped_spans(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Sends what is left. Waits for one last batch at most.
+    /// Sends the remaining spans and counters, and ends the thread.
     pub fn close(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
             && self.sender.send(ExporterMessage::End).is_ok()
         {
-            // A thread that panicked has nothing left to send.
+            // A thread that panicked cannot send anything.
             drop(thread.join());
         }
     }
 }
 
-// === impl Sending ===
+// === impl ExportWorker ===
 
-impl Sending {
-    fn run(mut self, words: &Receiver<ExporterMessage>) {
-        let (mut batch, mut since) = (Vec::new(), Instant::now());
-        let mut counted = Instant::now();
+impl ExportWorker {
+    fn run(mut self, messages: &Receiver<ExporterMessage>) {
+        let (mut batch, mut batch_started) = (Vec::new(), Instant::now());
+        let mut metrics_sent = Instant::now();
         loop {
-            let due = (self.otlp.spans_every.saturating_sub(since.elapsed()))
-                .min(self.otlp.metrics_every.saturating_sub(counted.elapsed()));
-            let word = words.recv_timeout(due.max(Duration::from_millis(1)));
-            let ended = matches!(word, Ok(ExporterMessage::End) | Err(RecvTimeoutError::Disconnected));
-            if let Ok(ExporterMessage::Span(span)) = word {
+            let due = (self.otlp.spans_every.saturating_sub(batch_started.elapsed()))
+                .min(self.otlp.metrics_every.saturating_sub(metrics_sent.elapsed()));
+            let message = messages.recv_timeout(due.max(Duration::from_millis(1)));
+            let is_closing =
+                matches!(message, Ok(ExporterMessage::End) | Err(RecvTimeoutError::Disconnected));
+            if let Ok(ExporterMessage::Span(span)) = message {
                 if batch.is_empty() {
-                    since = Instant::now();
+                    batch_started = Instant::now();
                 }
                 batch.push(*span);
             }
-            let waited = since.elapsed() >= self.otlp.spans_every;
-            if !batch.is_empty() && (ended || waited || batch.len() >= BATCH) {
-                let body = otlp::spans(&std::mem::take(&mut batch));
+            let waited = batch_started.elapsed() >= self.otlp.spans_every;
+            if !batch.is_empty() && (is_closing || waited || batch.len() >= MAX_BATCH_SPANS) {
+                let body = otlp::spans_body(&std::mem::take(&mut batch));
                 self.send("traces", &body);
             }
             if batch.is_empty() {
-                since = Instant::now();
+                batch_started = Instant::now();
             }
-            if ended || counted.elapsed() >= self.otlp.metrics_every {
-                counted = Instant::now();
-                let body = otlp::metrics(&self.metrics, self.started, (self.now)());
+            if is_closing || metrics_sent.elapsed() >= self.otlp.metrics_every {
+                metrics_sent = Instant::now();
+                let body = otlp::metrics_body(&self.metrics, self.started, (self.now)());
                 self.send("metrics", &body);
             }
-            if ended {
+            if is_closing {
                 return;
             }
         }
@@ -159,20 +170,20 @@ impl Sending {
         };
         let why = match post.send() {
             Ok((200..300, _)) => None,
-            Ok((status, _)) => Some(format!("it answered with status {status}")),
+            Ok((status, _)) => Some(format!("the collector responded with status {status}")),
             Err(error) => Some(error.to_string()),
         };
         match &why {
-            Some(why) if self.arrives => {
-                tracing::warn!(collector = self.otlp.url, why, "telemetry does not arrive");
+            Some(why) if self.is_reachable => {
+                tracing::warn!(collector = self.otlp.url, why, "cannot send telemetry to the collector");
             }
-            None if !self.arrives => {
+            None if !self.is_reachable => {
                 let dropped = self.dropped.load(Ordering::Relaxed);
-                tracing::info!(collector = self.otlp.url, dropped, "telemetry arrives again");
+                tracing::info!(collector = self.otlp.url, dropped, "telemetry is sent again");
             }
             _ => {}
         }
-        self.arrives = why.is_none();
+        self.is_reachable = why.is_none();
     }
 }
 

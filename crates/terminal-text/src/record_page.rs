@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::Decision;
-use tenterhook_ledger::Record;
+use tenterhook_ledger::StoredRecord;
 use tenterhook_records::recorded::{JsonField as _, envelope, payload};
 
 use crate::{BOLD, DIM, WARN, describe_verdict, style_of, tame};
@@ -51,7 +51,7 @@ const ENVELOPE_FIELDS: &[&str] = &[
 ];
 
 /// Formats one record as a page. `published` tells whether a published checkpoint covers it.
-pub fn record_text(record: &Record, published: bool) -> String {
+pub fn record_text(record: &StoredRecord, published: bool) -> String {
     let leaf = envelope(record);
     let mut text = format!("{BOLD}record {}{BOLD:#}", record.seq);
     let _ = match leaf.field("kind").as_str() {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Home;
-use tenterhook_ledger::{Durability, Ledger, Options, Reader};
+use tenterhook_ledger::{Durability, Ledger, LedgerOptions, Reader};
 
 use super::hostile_files::{ledger_dir, limited_command};
 use crate::context::TestContext;
@@ -89,11 +89,11 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
     let dir = ledger_dir(&test);
     let home = Home::in_dir(test.home());
-    let options = Options { durability: Durability::Relaxed, ..Options::new(|| 1) };
+    let options = LedgerOptions { durability: Durability::Relaxed, ..LedgerOptions::new(|| 1) };
     let ledger = Ledger::open(&dir, options).unwrap().ledger;
     let ts = tenterhook_event::Timestamp::from_unix_ms(1);
     let id = tenterhook_event::EventId::from_parts(1, 7);
-    let entry = tenterhook_ledger::Entry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
+    let entry = tenterhook_ledger::LedgerEntry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
     // The state after `kill -9`: the line exists, the record does not. The copy is taken before both meet.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
@@ -108,9 +108,10 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
-        Ledger::open(dir, Options { durability: Durability::Relaxed, ..Options::new(|| 1) }).unwrap();
+        Ledger::open(dir, LedgerOptions { durability: Durability::Relaxed, ..LedgerOptions::new(|| 1) })
+            .unwrap();
     assert!(
-        opened.recovered.iter().any(|what| what.contains("sequenced when the last run ended")),
+        opened.recovered.iter().any(|what| what.contains("that the last run had only sequenced")),
         "{:?}",
         opened.recovered
     );
@@ -126,7 +127,7 @@ fn removed_checkpoints_are_found() {
     );
     let test = home_with_records();
     edit(&test, "DELETE FROM checkpoints WHERE size > 1");
-    assert!(verify_problems(&test).ends_with("it was published, but the store does not have it"));
+    assert!(verify_problems(&test).ends_with("was published, but is not in the store"));
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn removing_older_checkpoints_has_no_effect() {
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert_eq!(test.records(), before);
     edit(&test, "DELETE FROM leaves WHERE seq = 3");
-    assert_eq!(verify_problems(&test), "✗ leaf 3: it is missing");
+    assert_eq!(verify_problems(&test), "✗ record 3: missing");
 }
 
 #[test]
@@ -149,13 +150,13 @@ fn key_files_of_another_ledger_are_found() {
         for name in names {
             std::fs::copy(ledger_dir(&other).join(name), ledger_dir(&test).join(name)).unwrap();
         }
-        assert!(verify_problems(&test).contains("holds a key of another log"), "{names:?}");
+        assert!(verify_problems(&test).contains("has a key of another log"), "{names:?}");
     }
     // No checkpoint is signed with the foreign key either.
     let test = home_with_records();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
-    assert!(ran.exit != 0 && ran.stderr.contains("does not sign this ledger"), "{}", ran.stderr);
+    assert!(ran.exit != 0 && ran.stderr.contains("wrong key `"), "{}", ran.stderr);
 }
 
 #[test]
@@ -187,8 +188,9 @@ fn a_zeroed_page_is_found_or_was_unused() {
         usize::try_from(value).unwrap()
     };
     let (page, free) = (pragma("page_size"), pragma("freelist_count"));
-    let leaves =
-        |test: &TestContext| Reader::open(&ledger_dir(test)).and_then(|reader| reader.from(0, 1000)).ok();
+    let leaves = |test: &TestContext| {
+        Reader::open(&ledger_dir(test)).and_then(|reader| reader.records_from(0, 1000)).ok()
+    };
     let before = leaves(&test).unwrap();
     let zero = |place: usize, length: usize| {
         let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();

@@ -7,7 +7,7 @@ use tenterhook_event::{
 };
 use tenterhook_guard::Spool;
 use tenterhook_home::Home;
-use tenterhook_ledger::{Entry, RedactionKey, Sealing};
+use tenterhook_ledger::{LedgerEntry, RedactionKey, SealingOptions};
 use tenterhook_records::secrets;
 
 use super::*;
@@ -118,8 +118,8 @@ fn an_undelivered_decision_is_not_counted() {
         file_effects: None,
     };
     let key = RedactionKey::open(&home.ledger()).unwrap();
-    let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20, keep_model_text: false };
-    Spool::of(&home).write(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
+    let sealing = SealingOptions { key, keep_raw: false, max_payload: 1 << 20, keep_model_text: false };
+    Spool::of(&home).write(&LedgerEntry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
     until("it is imported", || {
         let session = served.json("/v1/sessions/s-1");
         (session["verdicts"] == json!({"none": 1, "deny": 1})).then_some(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
-use tenterhook_daemon::{DaemonOptions, Otlp};
+use tenterhook_daemon::{DaemonOptions, OtlpCollector};
 use tenterhook_daemon_control::port_holder;
 use tenterhook_guard::{ServiceSettings, TelemetrySettings};
 use tenterhook_harness::{HARNESSES, Harness};
@@ -89,10 +89,10 @@ impl DaemonArgs {
 }
 
 /// Settings of the telemetry exporter. Variables of OpenTelemetry take precedence over the settings file.
-fn otlp_settings(env: &Env, settled: TelemetrySettings) -> Option<Otlp> {
+fn otlp_settings(env: &Env, settled: TelemetrySettings) -> Option<OtlpCollector> {
     let variable = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
     let url = variable("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
-    let mut otlp = Otlp::at(url);
+    let mut otlp = OtlpCollector::new(url);
     otlp.headers = settled.headers;
     let pairs = variable("OTEL_EXPORTER_OTLP_HEADERS").into_iter().flat_map(|list| list.split(','));
     let pairs = pairs.filter_map(|pair| pair.split_once('='));

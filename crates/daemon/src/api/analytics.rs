@@ -36,7 +36,7 @@ async fn all(
 ) -> Json<HookAnalytics> {
     let minutes = query.minutes.unwrap_or(60).clamp(1, KEPT_MINUTES);
     let now = call_meta::now();
-    Json(HookAnalytics { hooks: daemon.observers.analytics.all(minutes, now), minutes, now })
+    Json(HookAnalytics { hooks: daemon.observers.analytics.summaries(minutes, now), minutes, now })
 }
 
 async fn test(

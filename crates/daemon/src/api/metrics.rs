@@ -28,12 +28,13 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn get_rate(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
-    let minutes = daemon.observers.metrics.minutes.last(call_meta::now_ms()).into_iter().map(|minute| {
-        let verdicts = minute.decisions.iter().map(|(one, count)| (one.as_str().to_owned(), *count));
-        let [p50_us, p95_us, p99_us] = minute.shares;
-        let at = Timestamp::from_unix_ms(minute.number * 60_000);
-        DecisionMinute { at, verdicts: verdicts.collect(), p50_us, p95_us, p99_us }
-    });
+    let minutes =
+        daemon.observers.metrics.minutes.last_minutes(call_meta::now_ms()).into_iter().map(|minute| {
+            let verdicts = minute.decisions.iter().map(|(one, count)| (one.as_str().to_owned(), *count));
+            let [p50_us, p95_us, p99_us] = minute.percentiles_us;
+            let at = Timestamp::from_unix_ms(minute.number * 60_000);
+            DecisionMinute { at, verdicts: verdicts.collect(), p50_us, p95_us, p99_us }
+        });
     Json(DecisionRate { minutes: minutes.collect() })
 }
 
@@ -46,11 +47,11 @@ async fn get_metrics(State(daemon): State<Arc<Daemon>>) -> Result<TextResponse<O
 fn read_daemon(daemon: &Daemon) -> DaemonReadings {
     let base = daemon.generations.base();
     let spool = daemon.spool_counts();
-    let disk = DiskUse::of(&daemon.home.ledger());
+    let disk = DiskUse::measure(&daemon.home.ledger());
     DaemonReadings {
         answered: daemon.answered.load(Ordering::Relaxed),
-        dropped_spans: daemon.observers.telemetry.as_ref().map(Exporter::dropped),
-        calls_under_way: daemon.count_calls(),
+        dropped_spans: daemon.observers.telemetry.as_ref().map(Exporter::dropped_spans),
+        calls_in_progress: daemon.count_calls(),
         streams: daemon.count_streams(),
         pending_approvals: daemon.approvals.list_pending().len(),
         sessions: daemon.observers.sessions.count(),

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tenterhook_ledger::{ReadFailed, Reader};
+use tenterhook_ledger::{ReadError, Reader};
 use tokio::sync::Semaphore;
 
 use super::error::ApiError;
@@ -28,7 +28,7 @@ impl LedgerReaders {
     /// Reads in a thread that may block.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
-        read: impl FnOnce(&Reader) -> Result<T, ReadFailed> + Send + 'static,
+        read: impl FnOnce(&Reader) -> Result<T, ReadError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let unread = |why: &str| {
             tracing::warn!(why, "the ledger could not be read");
@@ -42,10 +42,7 @@ impl LedgerReaders {
     }
 
     /// Reads on the current thread, which may block.
-    pub(crate) fn read<T>(
-        &self,
-        read: impl FnOnce(&Reader) -> Result<T, ReadFailed>,
-    ) -> Result<T, ReadFailed> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Reader) -> Result<T, ReadError>) -> Result<T, ReadError> {
         let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match waiting {
             Some(reader) => reader,

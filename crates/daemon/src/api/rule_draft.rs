@@ -13,7 +13,7 @@ use tenterhook_error::Failure;
 use tenterhook_guard::rule_draft::{deny_rule, exception_rule};
 use tenterhook_home::templates::{self, TemplateKind};
 use tenterhook_home::{append_rule, regular_file};
-use tenterhook_ledger::Record;
+use tenterhook_ledger::StoredRecord;
 use tenterhook_policy::{RuleSet, RuleSource, SourceLayer, rule_yaml};
 use tenterhook_records::recorded::RecordedDecision;
 
@@ -57,7 +57,7 @@ async fn draft_from_request(
 }
 
 enum DraftSource {
-    Decision(Box<Record>, RuleDraftGoal),
+    Decision(Box<StoredRecord>, RuleDraftGoal),
     Template(String),
     Parts(Value),
 }

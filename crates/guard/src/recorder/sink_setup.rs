@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use tenterhook_engine::http_post::HttpPost;
 use tenterhook_ledger::sink::{
-    FileSink, JournalSink, Sink, Transport, TransportError, WebhookSink, WitnessSink,
+    CheckpointSink, FileSink, JournalSink, Transport, TransportError, WebhookSink, WitnessSink,
 };
 
 use super::ledger_settings::SinkSetting;
@@ -37,9 +37,11 @@ impl Transport for HttpTransport {
 }
 
 /// The sinks for these settings.
-pub(super) fn build_sinks<'d>(settings: impl Iterator<Item = &'d SinkSetting>) -> Vec<Box<dyn Sink>> {
+pub(super) fn build_sinks<'d>(
+    settings: impl Iterator<Item = &'d SinkSetting>,
+) -> Vec<Box<dyn CheckpointSink>> {
     settings
-        .map(|setting| -> Box<dyn Sink> {
+        .map(|setting| -> Box<dyn CheckpointSink> {
             match setting.clone() {
                 SinkSetting::File(path) => Box::new(FileSink(path)),
                 SinkSetting::Journal => Box::new(JournalSink(PathBuf::from(JournalSink::SOCKET))),

@@ -12,7 +12,7 @@ use serde_json::json;
 use sha2::Digest as _;
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_files::FileClass;
-use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed, SpoolError};
+use tenterhook_ledger::{Appended, LeafOrigin, Ledger, LedgerEntry, Reader, SealedEntry, SpoolError};
 
 use crate::seal::{SealKey, SealPurpose};
 use tenterhook_home::Home;
@@ -64,7 +64,7 @@ enum SpoolFileError {
     #[error("its name does not match its event id")]
     OtherName,
     #[error(transparent)]
-    Entry(#[from] SpoolError),
+    LedgerEntry(#[from] SpoolError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
@@ -93,7 +93,7 @@ impl Spool {
     }
 
     /// Writes an entry durably, as `<event id>.json`.
-    pub fn write(&self, entry: &Sealed) -> std::io::Result<()> {
+    pub fn write(&self, entry: &SealedEntry) -> std::io::Result<()> {
         let mut text = entry.to_spool().map_err(std::io::Error::other)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let seal = SealKey::open(&self.state)?.seal(SealPurpose::Spool, text.as_bytes())?;
@@ -113,11 +113,11 @@ impl Spool {
     }
 
     /// Whether this entry is in the spool already.
-    pub fn contains(&self, entry: &Sealed) -> bool {
+    pub fn contains(&self, entry: &SealedEntry) -> bool {
         self.entry_path(entry).exists()
     }
 
-    fn entry_path(&self, entry: &Sealed) -> PathBuf {
+    fn entry_path(&self, entry: &SealedEntry) -> PathBuf {
         self.dir.join(format!("{}.json", entry.id()))
     }
 
@@ -167,7 +167,7 @@ impl Spool {
         imported
     }
 
-    fn append(&self, ledger: &Ledger, entry: Sealed, imported: &mut SpoolImport) -> Option<()> {
+    fn append(&self, ledger: &Ledger, entry: SealedEntry, imported: &mut SpoolImport) -> Option<()> {
         let seq = match ledger.append(entry.clone()).ok()? {
             Appended::New { .. } => {
                 imported.appended += 1;
@@ -176,9 +176,9 @@ impl Spool {
             Appended::AlreadyThere { seq } => seq,
         };
         let record = Reader::open(&self.ledger).and_then(|reader| reader.get(seq)).ok()??;
-        let same = record.bytes.is_none_or(|bytes| entry.is_in(&bytes));
+        let same = record.bytes.is_none_or(|bytes| entry.is_recorded_in(&bytes));
         // Other kinds of records have an id that follows from their content.
-        let superseding = if same { None } else { entry.superseding() };
+        let superseding = if same { None } else { entry.into_superseding() };
         let Some(superseding) = superseding else {
             imported.known += 1;
             return Some(());
@@ -231,13 +231,13 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Reads an entry and checks that this home sealed it under this name.
-fn read_entry(path: &Path, key: &SealKey) -> Result<Sealed, SpoolFileError> {
+fn read_entry(path: &Path, key: &SealKey) -> Result<SealedEntry, SpoolFileError> {
     let text = read_entry_text(path)?;
     let (line, seal) = text.split_once('\n').ok_or(SpoolFileError::NoSeal)?;
     if !key.verify(SealPurpose::Spool, line.as_bytes(), seal.trim_end()) {
         return Err(SpoolFileError::ForeignSeal);
     }
-    let entry = Sealed::from_spool(line)?;
+    let entry = SealedEntry::from_spool(line)?;
     let named = path.file_stem().is_some_and(|name| name.to_str() == Some(&entry.id().to_string()));
     if named { Ok(entry) } else { Err(SpoolFileError::OtherName) }
 }
@@ -253,7 +253,7 @@ fn set_aside(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     let at = at.map_or_else(now_ms, |at| u64::try_from(at.as_millis()).unwrap_or_default());
     let id = EventId::from_parts(at, number);
     let detail = json!({"file": name, "reason": why});
-    let entry = Entry::change(
+    let entry = LedgerEntry::change(
         id,
         Timestamp::from_unix_ms(now_ms()),
         "spool-refused",
@@ -261,7 +261,7 @@ fn set_aside(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
         detail,
         &tenterhook_records::secrets,
     );
-    ledger.append(entry.from(Origin::Spool)).ok()?;
+    ledger.append(entry.with_origin(LeafOrigin::Spool)).ok()?;
     drop(std::fs::rename(path, path.with_extension(REFUSED_EXTENSION)));
     Some(())
 }
@@ -286,7 +286,7 @@ mod tests {
         std::fs::write(&file, "{}").unwrap();
         // The state directory is a file, so opening the key fails with ENOTDIR.
         std::fs::write(&state, "").unwrap();
-        let opened = Ledger::open(&ledger, tenterhook_ledger::Options::new(now_ms)).unwrap();
+        let opened = Ledger::open(&ledger, tenterhook_ledger::LedgerOptions::new(now_ms)).unwrap();
         let waiting = Spool { dir: spool, state: state.clone(), ledger };
         let imported = waiting.import_into(&opened.ledger, usize::MAX);
         assert_eq!(imported, SpoolImport { postponed: 1, ..SpoolImport::default() });

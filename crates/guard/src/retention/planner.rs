@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use tenterhook_ledger::{PruneBatch, ReadFailed, Reader};
+use tenterhook_ledger::{PruneBatch, ReadError, Reader};
 use tenterhook_records::record_range;
 
 use super::{MIN_RETENTION_AGE, RetentionLimits};
@@ -48,7 +48,7 @@ impl RetentionPlanner {
         reader: &Reader,
         limits: &RetentionLimits,
         now_ms: u64,
-    ) -> Result<Option<u64>, ReadFailed> {
+    ) -> Result<Option<u64>, ReadError> {
         let before =
             |age: Duration| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
         let by_age = match limits.max_age {
@@ -65,7 +65,7 @@ impl RetentionPlanner {
     }
 
     /// The last record beyond `max` bytes of content. The content of a record is counted once, not in every run.
-    fn last_by_size(&mut self, reader: &Reader, max: u64) -> Result<Option<u64>, ReadFailed> {
+    fn last_by_size(&mut self, reader: &Reader, max: u64) -> Result<Option<u64>, ReadError> {
         if reader.used_bytes()? <= max {
             return Ok(None);
         }
@@ -87,7 +87,7 @@ impl RetentionPlanner {
 mod tests {
     use serde_json::json;
     use tenterhook_event::{EventId, Timestamp};
-    use tenterhook_ledger::{Entry, Ledger, Options};
+    use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions};
 
     use super::*;
 
@@ -100,11 +100,11 @@ mod tests {
         for day in (0..days).rev() {
             let at = NOW - 3_600_000 - day * DAY_MS;
             CLOCK.set(at);
-            let ledger = Ledger::open(dir, Options::brief(|| CLOCK.get())).unwrap().ledger;
+            let ledger = Ledger::open(dir, LedgerOptions::brief(|| CLOCK.get())).unwrap().ledger;
             let id = EventId::from_parts(at, u128::from(day));
             let detail = json!({"text": "x".repeat(1_000)});
             let entry =
-                Entry::change(id, Timestamp::from_unix_ms(at), "test", "dev", detail, &|_| Vec::new());
+                LedgerEntry::change(id, Timestamp::from_unix_ms(at), "test", "dev", detail, &|_| Vec::new());
             ledger.append(entry).unwrap();
             ledger.close().unwrap();
         }

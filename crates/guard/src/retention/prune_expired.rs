@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use tenterhook_home::{Home, call_meta};
-use tenterhook_ledger::{AppendError, Ledger, ReadFailed, Reader};
+use tenterhook_ledger::{AppendError, Ledger, ReadError, Reader};
 use tenterhook_records::secrets;
 
 use super::{Retention, RetentionLimits, RetentionPlanner};
@@ -20,7 +20,7 @@ const BATCH_PAUSE_FACTOR: u32 = 4;
 pub enum RetentionError {
     /// The ledger cannot be read.
     #[error(transparent)]
-    Read(#[from] ReadFailed),
+    Read(#[from] ReadError),
     /// A batch could not be pruned.
     #[error(transparent)]
     Prune(#[from] AppendError),

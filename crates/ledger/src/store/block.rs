@@ -1,72 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Filing leaves, a block at a time.
+//! The index of leaves, by blocks.
 //!
-//! An index for each column would cost every append a page of each. So leaves are filed when a
-//! block of them is full: every id with its place, and every other value once, with the block. Who
-//! looks for something reads the blocks that have it, and the leaves behind the last full block.
-//! A block is filed by the commit that fills it, so nothing is ever half filed.
+//! An SQL index per column would make every append write a page of each. Instead, leaves are indexed when a block of them
+//! is full: every id with its number, and every other value once per block. A query reads the blocks that have a value,
+//! and the leaves after the last full block. The commit that fills a block also indexes it.
 
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::counters::{self, BlockCounts, CounterKey};
-use super::rows::{signed, unsigned};
+use super::rows::{get_u64, sql_i64};
 use super::text_filter::{self, TextFilter};
 
-/// Leaves in a block.
-pub(crate) const BLOCK: u64 = 256;
+/// Number of leaves in a block.
+pub(crate) const BLOCK_RECORDS: u64 = 256;
 
-/// What leaves are found by, besides their id and time.
-pub(crate) const FIELDS: [&str; 6] = ["kind", "source", "session", "tool", "verdict", "rule"];
+/// Indexed columns besides id and time.
+pub(crate) const INDEXED_FIELDS: [&str; 6] = ["kind", "source", "session", "tool", "verdict", "rule"];
 
-/// The columns of a row that a block needs, in this order.
-const COLUMNS: &str = "seq, id, ts, kind, source, session, tool, verdict, rule";
+/// Columns of a row that a block reads, in this order.
+const BLOCK_COLUMNS: &str = "seq, id, ts, kind, source, session, tool, verdict, rule";
 
-/// What some leaves are found by.
+/// Indexed values of the leaves of a block.
 #[derive(Debug, Default)]
-pub(crate) struct Values {
-    /// Each value once, by field.
-    seen: [Vec<String>; FIELDS.len()],
-    /// The earliest and the latest event.
+pub(crate) struct BlockValues {
+    /// Distinct values of each field.
+    distinct: [Vec<String>; INDEXED_FIELDS.len()],
+    /// Times of the earliest and the latest event.
     times: Option<(i64, i64)>,
 }
 
-/// The leaves behind the last full block.
+/// The block of leaves that is not full yet.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct OpenBlock {
     number: u64,
-    values: Values,
-    /// Texts and counts of all its leaves; nothing if some were written by an earlier run.
+    values: BlockValues,
+    /// Texts and counts of all its leaves; `None` if an earlier run wrote some of them.
     index: Option<OpenIndex>,
     ids: HashMap<String, u64>,
-    /// The largest id that is filed: larger ones need not be looked for.
+    /// The largest indexed id. A larger id is not in the index.
     newest: String,
 }
 
-/// What the leaves of a block will be searched and counted by.
+/// Text filter and counters of a block that is not full yet.
 #[derive(Debug, Default)]
 struct OpenIndex {
     texts: TextFilter,
     counts: BlockCounts,
 }
 
-/// The first leaf that is not filed.
-pub(crate) fn end(connection: &Connection) -> rusqlite::Result<u64> {
+/// Number of the first leaf that is not indexed.
+pub(crate) fn indexed_end(connection: &Connection) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare_cached("SELECT coalesce(max(block) + 1, 0) FROM blocks")?;
-    statement.query_row([], |row| unsigned(row, 0)).map(|blocks| blocks * BLOCK)
+    statement.query_row([], |row| get_u64(row, 0)).map(|blocks| blocks * BLOCK_RECORDS)
 }
 
-/// Where a filed event is.
+/// Finds an event in the index.
 pub(crate) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
     let mut statement = connection.prepare_cached("SELECT seq FROM ids WHERE id = ?1")?;
-    statement.query_row([id], |row| unsigned(row, 0)).optional()
+    statement.query_row([id], |row| get_u64(row, 0)).optional()
 }
 
 /// The full blocks that records `from..=to` are in.
 fn full_blocks(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<std::ops::Range<u64>> {
-    Ok(from / BLOCK..(end(connection)? / BLOCK).min(to / BLOCK + 1))
+    Ok(from / BLOCK_RECORDS..(indexed_end(connection)? / BLOCK_RECORDS).min(to / BLOCK_RECORDS + 1))
 }
 
 /// Removes the values of the full blocks of records `from..=to` from the index, before these records are pruned.
@@ -75,142 +74,139 @@ pub(crate) fn remove_values(connection: &Connection, from: u64, to: u64) -> rusq
     let sql = "DELETE FROM filed WHERE field = ?1 AND value = ?2 AND block = ?3";
     let mut delete = connection.prepare_cached(sql)?;
     for number in full_blocks(connection, from, to)? {
-        for (field, value) in Values::of_block(connection, number)?.each() {
-            delete.execute(params![field, value, signed(number)])?;
+        for (field, value) in BlockValues::of_block(connection, number)?.iter() {
+            delete.execute(params![field, value, sql_i64(number)])?;
         }
     }
     Ok(())
 }
 
 /// Adds the values of the full blocks of records `from..=to` to the index.
-pub(crate) fn file_values(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+pub(crate) fn index_values(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     for number in full_blocks(connection, from, to)? {
-        Values::of_block(connection, number)?.file(connection, number)?;
+        BlockValues::of_block(connection, number)?.write_index(connection, number)?;
     }
     Ok(())
 }
 
-/// Counts all full blocks and makes their filters: an older store has none.
+/// Adds counters and text filters for all full blocks of an older store.
 pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
-    for number in 0..end(connection)? / BLOCK {
+    for number in 0..indexed_end(connection)? / BLOCK_RECORDS {
         counters::count_block(connection, number)?;
         text_filter::store(connection, number, &TextFilter::of_block(connection, number)?)?;
     }
     Ok(())
 }
 
-/// Makes the filters of the blocks of these leaves again: some of their text is gone.
-pub(crate) fn filter_anew(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+/// Rebuilds the text filters of the blocks of leaves `from..=to`, after text was removed.
+pub(crate) fn rebuild_text_filters(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     for number in full_blocks(connection, from, to)? {
         text_filter::store(connection, number, &TextFilter::of_block(connection, number)?)?;
     }
     Ok(())
 }
 
-/// Writes everything that full blocks are found and counted by again, from the leaves alone.
-pub(crate) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
+/// Rebuilds the index and counters of all full blocks from the leaves.
+pub(crate) fn rebuild_index(connection: &Connection) -> rusqlite::Result<()> {
     for table in ["ids", "filed", "blocks", "counters", "text_filters"] {
         connection.execute(&format!("DELETE FROM {table}"), [])?;
     }
-    for number in 0..super::rows::size(connection)? / BLOCK {
-        let mut block = Block { number, ..Block::default() };
+    for number in 0..super::rows::size(connection)? / BLOCK_RECORDS {
+        let mut block = OpenBlock { number, ..OpenBlock::default() };
         each_row(connection, number, |row| block.add_row(row))?;
-        block.file(connection)?;
+        block.write_index(connection)?;
     }
     Ok(())
 }
 
-/// The rows of a block, as far as there are any.
+/// Visits the rows of a block.
 fn each_row(
     connection: &Connection,
     number: u64,
     mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let sql = format!("SELECT {COLUMNS} FROM leaves WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq");
+    let sql = format!("SELECT {BLOCK_COLUMNS} FROM leaves WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq");
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([signed(number * BLOCK), signed(number * BLOCK + BLOCK - 1)])?;
+    let mut rows = statement
+        .query([sql_i64(number * BLOCK_RECORDS), sql_i64(number * BLOCK_RECORDS + BLOCK_RECORDS - 1)])?;
     while let Some(row) = rows.next()? {
         each(row)?;
     }
     Ok(())
 }
 
-// === impl Values ===
-
-impl Values {
-    /// What the leaves of one block are found by.
+impl BlockValues {
+    /// Reads the indexed values of a block.
     fn of_block(connection: &Connection, number: u64) -> rusqlite::Result<Self> {
         let mut values = Self::default();
         each_row(connection, number, |row| values.add_row(row))?;
         Ok(values)
     }
 
-    /// Takes in one leaf: its time, and its values in the order of [`FIELDS`].
-    pub(crate) fn add(&mut self, ts: i64, values: [Option<&str>; FIELDS.len()]) {
+    /// Adds a leaf: its time, and its values in the order of [`INDEXED_FIELDS`].
+    pub(crate) fn add(&mut self, ts: i64, values: [Option<&str>; INDEXED_FIELDS.len()]) {
         let (first, last) = self.times.unwrap_or((ts, ts));
         self.times = Some((first.min(ts), last.max(ts)));
-        for (seen, value) in self.seen.iter_mut().zip(values) {
+        for (known, value) in self.distinct.iter_mut().zip(values) {
             if let Some(value) = value
-                && !seen.iter().rev().any(|known| known == value)
+                && !known.iter().rev().any(|other| other == value)
             {
-                seen.push(value.to_owned());
+                known.push(value.to_owned());
             }
         }
     }
 
     fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
-        let mut values = [None; FIELDS.len()];
-        for (place, value) in values.iter_mut().enumerate() {
-            *value = row.get_ref(3 + place)?.as_str_or_null()?;
+        let mut values = [None; INDEXED_FIELDS.len()];
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = row.get_ref(3 + index)?.as_str_or_null()?;
         }
         self.add(row.get(2)?, values);
         Ok(())
     }
 
-    /// Each field with one of its values.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        FIELDS
+    /// All pairs of field and value.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        INDEXED_FIELDS
             .into_iter()
-            .zip(&self.seen)
-            .flat_map(|(field, seen)| seen.iter().map(move |value| (field, value.as_str())))
+            .zip(&self.distinct)
+            .flat_map(|(field, values)| values.iter().map(move |value| (field, value.as_str())))
     }
 
-    /// The earliest and the latest event.
+    /// Times of the earliest and the latest event.
     pub(crate) fn times(&self) -> (i64, i64) {
         self.times.unwrap_or_default()
     }
 
-    fn file(&self, connection: &Connection, number: u64) -> rusqlite::Result<()> {
+    fn write_index(&self, connection: &Connection, number: u64) -> rusqlite::Result<()> {
         let mut insert = connection
             .prepare_cached("INSERT OR IGNORE INTO filed (field, value, block) VALUES (?1, ?2, ?3)")?;
-        for (field, value) in self.each() {
-            insert.execute(params![field, value, signed(number)])?;
+        for (field, value) in self.iter() {
+            insert.execute(params![field, value, sql_i64(number)])?;
         }
         Ok(())
     }
 }
 
-// === impl Block ===
-
-impl Block {
-    /// What is not filed yet.
+impl OpenBlock {
+    /// Loads the leaves that are not indexed yet.
     pub(crate) fn load(connection: &Connection) -> rusqlite::Result<Self> {
         let newest: Option<String> =
             connection.prepare_cached("SELECT max(id) FROM ids")?.query_row([], |row| row.get(0))?;
-        let number = end(connection)? / BLOCK;
+        let number = indexed_end(connection)? / BLOCK_RECORDS;
         let mut block = Self { number, newest: newest.unwrap_or_default(), ..Self::default() };
         each_row(connection, number, |row| block.add_row(row))?;
-        // Reading their texts would make every opening slower; it is done when the block is full.
+        // Their texts are read when the block is full, so that opening stays fast.
         block.index = block.ids.is_empty().then(OpenIndex::default);
         Ok(block)
     }
 
     fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
-        self.ids.insert(row.get(1)?, unsigned(row, 0)?);
+        self.ids.insert(row.get(1)?, get_u64(row, 0)?);
         self.values.add_row(row)
     }
 
-    /// Where an event is recorded.
+    /// The number of the leaf with this event id.
     pub(crate) fn find(&self, connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
         match self.ids.get(id) {
             Some(seq) => Ok(Some(*seq)),
@@ -219,13 +215,13 @@ impl Block {
         }
     }
 
-    /// Takes in the leaf that was just written, and files the block if that fills it.
+    /// Adds a leaf that was just written, and indexes the block if it is full now.
     pub(crate) fn add(
         &mut self,
         connection: &Connection,
         (id, seq): (String, u64),
         ts: i64,
-        values: [Option<&str>; FIELDS.len()],
+        values: [Option<&str>; INDEXED_FIELDS.len()],
         (bytes, payload): (&[u8], Option<&[u8]>),
     ) -> rusqlite::Result<()> {
         if let Some(index) = &mut self.index {
@@ -237,11 +233,11 @@ impl Block {
         }
         self.ids.insert(id, seq);
         self.values.add(ts, values);
-        if (seq + 1).is_multiple_of(BLOCK) { self.file(connection) } else { Ok(()) }
+        if (seq + 1).is_multiple_of(BLOCK_RECORDS) { self.write_index(connection) } else { Ok(()) }
     }
 
-    fn file(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.values.file(connection, self.number)?;
+    fn write_index(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.values.write_index(connection, self.number)?;
         let bits = if let Some(index) = &mut self.index {
             index.counts.store(connection, self.number)?;
             index.texts.take()
@@ -254,20 +250,20 @@ impl Block {
         let (first, last) = self.values.times();
         connection
             .prepare_cached("INSERT INTO blocks (block, first_ts, last_ts) VALUES (?1, ?2, ?3)")?
-            .execute([signed(self.number), first, last])?;
-        // In order they land on one page or two.
+            .execute([sql_i64(self.number), first, last])?;
+        // Sorted ids go to one or two pages.
         let mut ids: Vec<_> = std::mem::take(&mut self.ids).into_iter().collect();
         ids.sort_unstable();
         let mut insert = connection.prepare_cached("INSERT INTO ids (id, seq) VALUES (?1, ?2)")?;
         for (id, seq) in &ids {
-            insert.execute(params![id, signed(*seq)])?;
+            insert.execute(params![id, sql_i64(*seq)])?;
         }
         if let Some((id, _)) = ids.pop()
             && id > self.newest
         {
             self.newest = id;
         }
-        (self.number, self.values) = (self.number + 1, Values::default());
+        (self.number, self.values) = (self.number + 1, BlockValues::default());
         Ok(())
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counters: how many records of full blocks there are, by hour and by what records are looked up by.
+//! Counters of the records in full blocks, by hour and indexed columns.
 //!
-//! They are written in the transaction that fills a block, so statistics read them and at most 255 records.
-//! Each is a sum: taking something away subtracts what the records were and adds what is left of them, and
-//! `verify` compares the sums without keeping any in memory.
+//! The transaction that fills a block writes them, so statistics read counters and at most 255 records. Counters are sums:
+//! a removal subtracts the old records and adds the remaining ones, and `verify` compares sums with constant memory.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,22 +12,21 @@ use std::hash::{BuildHasher, RandomState};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use super::block::BLOCK;
-use super::rows::{signed, unsigned};
+use super::block::BLOCK_RECORDS;
+use super::rows::{get_u64, sql_i64};
 
 /// Milliseconds that share a counter.
 pub(crate) const HOUR_MS: u64 = 3_600_000;
 
-/// Columns that tell one counter from another, in the order of [`CounterKey`]. What a record does not have is 0,
-/// which no text is.
+/// Key columns of a counter, in the order of [`CounterKey`]. A missing value is 0, which differs from every text.
 const KEY_COLUMNS: &str = "hour, session, source, kind, tool, verdict, rule";
-/// What is counted, in the order of [`Counts`].
+/// Count columns, in the order of [`CounterValues`].
 const COUNT_COLUMNS: &str = "records, undelivered, payloads, payload_bytes, erased, pruned";
 
-/// How many columns [`read_counter`] reads.
+/// Number of columns that [`read_counter`] reads.
 pub(crate) const COUNTER_COLUMNS: usize = 13;
 
-/// What the records of one counter have in common.
+/// Key of a counter: the values that its records share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CounterKey<'r> {
     /// Hours since the Unix epoch.
@@ -43,11 +41,11 @@ pub(crate) struct CounterKey<'r> {
 
 /// Sums over the records of one counter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct CounterValues {
     pub(crate) records: u64,
     /// Decisions that a later record supersedes.
     pub(crate) undelivered: u64,
-    /// Stored payloads.
+    /// Number of stored payloads.
     pub(crate) payloads: u64,
     pub(crate) payload_bytes: u64,
     pub(crate) erased: u64,
@@ -72,13 +70,13 @@ pub(crate) fn stored_columns() -> String {
 }
 
 /// Reads a row of [`grouped_columns`] or [`stored_columns`].
-pub(crate) fn read_counter<'r>(row: &'r Row<'_>) -> rusqlite::Result<(CounterKey<'r>, Counts)> {
+pub(crate) fn read_counter<'r>(row: &'r Row<'_>) -> rusqlite::Result<(CounterKey<'r>, CounterValues)> {
     let text = |at: usize| match row.get_ref(at)? {
         ValueRef::Text(_) => Ok::<_, rusqlite::Error>(row.get_ref(at)?.as_str_or_null()?),
         _ => Ok(None),
     };
     let key = CounterKey {
-        hour: unsigned(row, 0)?,
+        hour: get_u64(row, 0)?,
         session: text(1)?,
         source: text(2)?,
         kind: text(3)?,
@@ -86,24 +84,24 @@ pub(crate) fn read_counter<'r>(row: &'r Row<'_>) -> rusqlite::Result<(CounterKey
         verdict: text(5)?,
         rule: text(6)?,
     };
-    let counts = Counts {
-        records: unsigned(row, 7)?,
-        undelivered: unsigned(row, 8)?,
-        payloads: unsigned(row, 9)?,
-        payload_bytes: unsigned(row, 10)?,
-        erased: unsigned(row, 11)?,
-        pruned: unsigned(row, 12)?,
+    let counts = CounterValues {
+        records: get_u64(row, 7)?,
+        undelivered: get_u64(row, 8)?,
+        payloads: get_u64(row, 9)?,
+        payload_bytes: get_u64(row, 10)?,
+        erased: get_u64(row, 11)?,
+        pruned: get_u64(row, 12)?,
     };
     Ok((key, counts))
 }
 
-/// Counts records `first..=last`, or with a sign of -1 takes them out of the counters.
-fn count(connection: &Connection, first: u64, last: u64, sign: i64) -> rusqlite::Result<()> {
+/// Adds records `first..=last` to the counters, or subtracts them if `sign` is -1.
+fn add_counts(connection: &Connection, first: u64, last: u64, sign: i64) -> rusqlite::Result<()> {
     let signed_counts = ["records", "undelivered", "payloads", "payload_bytes", "erased", "pruned"];
     let update = signed_counts.map(|name| format!("{name} = {name} + excluded.{name}")).join(", ");
-    // Nearly all blocks have none, and need not look for each record.
+    // Most blocks have no undelivered decisions and need no lookup per record.
     let sql = "SELECT 1 FROM undelivered WHERE seq BETWEEN ?1 AND ?2";
-    let has_undelivered = connection.prepare_cached(sql)?.exists([signed(first), signed(last)])?;
+    let has_undelivered = connection.prepare_cached(sql)?.exists([sql_i64(first), sql_i64(last)])?;
     let grouped = grouped_columns(has_undelivered);
     let names = "hour, session, source, kind, tool, verdict, rule, a, b, c, d, e, f";
     let sql = format!(
@@ -112,20 +110,20 @@ fn count(connection: &Connection, first: u64, last: u64, sign: i64) -> rusqlite:
             SELECT {KEY_COLUMNS}, ?3 * a, ?3 * b, ?3 * c, ?3 * d, ?3 * e, ?3 * f FROM g WHERE 1
         ON CONFLICT DO UPDATE SET {update}"
     );
-    connection.prepare_cached(&sql)?.execute(params![signed(first), signed(last), sign]).map(drop)
+    connection.prepare_cached(&sql)?.execute(params![sql_i64(first), sql_i64(last), sign]).map(drop)
 }
 
 /// Counts the records of a block that became full.
 pub(crate) fn count_block(connection: &Connection, block: u64) -> rusqlite::Result<()> {
-    count(connection, block * BLOCK, block * BLOCK + BLOCK - 1, 1)
+    add_counts(connection, block * BLOCK_RECORDS, block * BLOCK_RECORDS + BLOCK_RECORDS - 1, 1)
 }
 
 /// The counts of a block that is not full yet, so that its records need not be read again when it is.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCounts {
-    /// By the columns of the key, joined.
-    counts: HashMap<String, (OwnedCounterKey, Counts)>,
-    /// Used for every record, so that none needs memory of its own.
+    /// By the joined columns of the key.
+    counts: HashMap<String, (OwnedCounterKey, CounterValues)>,
+    /// Buffer that is reused for every record.
     joined: String,
 }
 
@@ -136,14 +134,12 @@ struct OwnedCounterKey {
     values: [Option<String>; 6],
 }
 
-// === impl BlockCounts ===
-
 impl BlockCounts {
     /// Counts a record that was just written, with this stored payload.
     pub(crate) fn add(&mut self, key: &CounterKey<'_>, payload: Option<&[u8]>) {
         let values = [key.session, key.source, key.kind, key.tool, key.verdict, key.rule];
         self.joined.clear();
-        // Lengths keep keys apart, whatever characters are in them. Writing to a string cannot fail.
+        // Lengths make the joined key unambiguous. Writing to a string cannot fail.
         let _ = write!(self.joined, "{}", key.hour);
         for value in values {
             let _ = match value {
@@ -154,7 +150,7 @@ impl BlockCounts {
         if !self.counts.contains_key(&self.joined) {
             let owned =
                 OwnedCounterKey { hour: key.hour, values: values.map(|value| value.map(str::to_owned)) };
-            self.counts.insert(self.joined.clone(), (owned, Counts::default()));
+            self.counts.insert(self.joined.clone(), (owned, CounterValues::default()));
         }
         if let Some((_, counts)) = self.counts.get_mut(&self.joined) {
             counts.records += 1;
@@ -165,9 +161,9 @@ impl BlockCounts {
         }
     }
 
-    /// Adds the counts of the block that became full to the counters, and begins with the next block.
+    /// Adds the counts of a full block to the stored counters, and resets them.
     pub(crate) fn store(&mut self, connection: &Connection, block: u64) -> rusqlite::Result<()> {
-        let range = [signed(block * BLOCK), signed(block * BLOCK + BLOCK - 1)];
+        let range = [sql_i64(block * BLOCK_RECORDS), sql_i64(block * BLOCK_RECORDS + BLOCK_RECORDS - 1)];
         let sql = "SELECT 1 FROM undelivered WHERE seq BETWEEN ?1 AND ?2";
         if connection.prepare_cached(sql)?.exists(range)? {
             self.counts.clear();
@@ -184,7 +180,7 @@ impl BlockCounts {
         for (key, counts) in self.counts.drain().map(|(_, counted)| counted) {
             let [session, source, kind, tool, verdict, rule] = &key.values;
             let [hour, records, payloads, bytes] =
-                [key.hour, counts.records, counts.payloads, counts.payload_bytes].map(signed);
+                [key.hour, counts.records, counts.payloads, counts.payload_bytes].map(sql_i64);
             insert.execute(params![
                 hour, session, source, kind, tool, verdict, rule, records, payloads, bytes
             ])?;
@@ -193,8 +189,8 @@ impl BlockCounts {
     }
 }
 
-/// Changes records `from..=to` and keeps the counters right. `end` is the first record that is not counted.
-pub(crate) fn recount(
+/// Changes records `from..=to` and updates the counters. `end` is the first record that is not counted.
+pub(crate) fn change_and_recount(
     connection: &Connection,
     (from, to): (u64, u64),
     end: u64,
@@ -204,9 +200,9 @@ pub(crate) fn recount(
     if end == 0 || from > last {
         return change();
     }
-    count(connection, from, last, -1)?;
+    add_counts(connection, from, last, -1)?;
     change()?;
-    count(connection, from, last, 1)
+    add_counts(connection, from, last, 1)
 }
 
 /// The hours of the first and the last of records `from..=to`, by the time of their events.
@@ -216,43 +212,41 @@ pub(crate) fn hours_of(connection: &Connection, from: u64, to: u64) -> rusqlite:
             WHERE seq BETWEEN ?1 AND ?2"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_row([signed(from), signed(to)], |row| Ok([row.get(0)?, row.get(1)?]))
+    statement.query_row([sql_i64(from), sql_i64(to)], |row| Ok([row.get(0)?, row.get(1)?]))
 }
 
-/// Removes counters without a record in these hours: they would still name a session.
+/// Removes counters of these hours that have no records, because they still name a session.
 pub(crate) fn remove_empty(connection: &Connection, hours: [i64; 2]) -> rusqlite::Result<()> {
     let sql = "DELETE FROM counters WHERE records = 0 AND hour BETWEEN ?1 AND ?2";
     connection.prepare_cached(sql)?.execute(hours).map(drop)
 }
 
-// === impl CounterSum ===
-
-/// All counters in one number, under a key that is not known before.
+/// A keyed checksum over all counters. The key is random, so that it cannot be predicted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CounterSum {
     hasher: RandomState,
-    /// Wide enough for the sum of all products: nothing that is added can wrap around to nothing.
+    /// Wide enough for the sum of all products, so that additions cannot cancel out by wrapping.
     sum: u128,
 }
 
 impl CounterSum {
-    /// Adds counts under a key. The same counts in other parts give the same sum.
-    pub(crate) fn add(&mut self, key: &CounterKey<'_>, counts: &Counts) {
-        let Counts { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
+    /// Adds counts under a key. The sum does not depend on how the counts are split.
+    pub(crate) fn add(&mut self, key: &CounterKey<'_>, counts: &CounterValues) {
+        let CounterValues { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
         let hash = self.hasher.hash_one(key);
-        for (place, number) in
+        for (index, number) in
             [records, undelivered, payloads, payload_bytes, erased, pruned].into_iter().enumerate()
         {
             if number > 0 {
-                // A rotation and a product: what is added to one count cannot be taken from another.
-                let rotation = u32::try_from(place).unwrap_or(0) * 11;
+                // Each count has its own factor, so that moving a number between counts changes the sum.
+                let rotation = u32::try_from(index).unwrap_or(0) * 11;
                 let factor = hash.rotate_left(rotation).wrapping_mul(hash | 1);
                 self.sum = self.sum.wrapping_add(u128::from(factor) * u128::from(number));
             }
         }
     }
 
-    /// Adds what another sum of the same key has, and empties that.
+    /// Adds another sum with the same random key, and resets it.
     pub(crate) fn take(&mut self, open: &mut Self) {
         self.sum = self.sum.wrapping_add(std::mem::take(&mut open.sum));
     }
@@ -263,7 +257,7 @@ impl CounterSum {
         let mut statement = connection.prepare(&format!("SELECT {} FROM counters", stored_columns()))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            // A negative count is no number of records.
+            // Negative counts are invalid.
             let Ok((key, counts)) = read_counter(row) else { return Ok(false) };
             if counts.records == 0 {
                 return Ok(false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What can go wrong with a store, in words.
+//! Errors of the store.
 
 use std::path::PathBuf;
 
@@ -8,120 +8,118 @@ use rusqlite::ErrorCode;
 
 use crate::sign::SignError;
 
-/// The ledger cannot be opened.
+/// Error for a ledger that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Somebody else writes to it.
+    /// Another process has the ledger open for writing.
     #[error("another process{} writes to this ledger", pid.map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked {
-        /// Who, if it says.
+        /// Id of the process, if known.
         pid: Option<u32>,
     },
     /// A file or the directory cannot be used.
     #[error("`{}`: {source}", path.display())]
     Io {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Others could write to it.
-    #[error("others can write to `{}` (its mode is {mode:o})", path.display())]
+    /// Other users can write to the directory.
+    #[error("`{}` is writable by other users: its mode is {mode:o}", path.display())]
     Permissions {
-        /// The directory.
+        /// Directory of the ledger.
         path: PathBuf,
-        /// What its mode is.
+        /// Mode of the directory.
         mode: u32,
     },
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] SignError),
-    /// The key is not the one that signs this ledger.
-    #[error("the key `{given}` does not sign this ledger, `{expected}` does")]
+    /// The given key is not the one that signs this ledger.
+    #[error("wrong key `{given}`: this ledger is signed with `{expected}`")]
     OtherKey {
-        /// The id of the key that was given.
+        /// Id of the given key.
         given: String,
-        /// The key that signs it.
+        /// The key that signs the ledger.
         expected: String,
     },
-    /// The store was made by a newer program.
-    #[error("the store has format {found}; this program knows formats up to {known}")]
+    /// The store has the format of a newer program.
+    #[error("the store has format {found}, but this program supports formats up to {known}")]
     Newer {
-        /// What it has.
+        /// Format of the store.
         found: i64,
-        /// What we know.
+        /// Newest supported format.
         known: i64,
     },
-    /// There are fewer leaves than were signed, so going on would sign a second history.
-    #[error("{signed} leaves were signed, {here} are here: the ledger was rolled back")]
+    /// There are fewer leaves than were signed. Appending would sign a second history.
+    #[error("the ledger was rolled back: {signed} records were signed, {here} are present")]
     RolledBack {
-        /// How many were signed.
+        /// Number of signed leaves.
         signed: u64,
-        /// How many are here.
+        /// Number of leaves that are present.
         here: u64,
     },
-    /// There are leaves at the end that nobody signed, so going on would sign what somebody else wrote.
-    #[error("nobody signed the last {} leaves, from leaf {signed} on: this ledger did not write them, or its signature was taken away", here - signed)]
+    /// The last leaves are not signed. Appending would sign leaves that another program wrote.
+    #[error("the last {} records, from record {signed} on, are not signed: another program wrote them, or their signature was removed", here - signed)]
     Unsigned {
-        /// How many were signed.
+        /// Number of signed leaves.
         signed: u64,
-        /// How many are here.
+        /// Number of leaves that are present.
         here: u64,
     },
-    /// What is stored does not fit together.
+    /// The content of the store is inconsistent.
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// SQLite says no.
-    #[error("the store cannot be opened: {0}")]
+    /// SQLite cannot open the store.
+    #[error("cannot open the store: {0}")]
     Store(String),
 }
 
-/// The leaf was not recorded.
+/// Error for an entry that was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// The store did not take it; nothing of it is there.
-    #[error("not recorded: {}{why}", cause.words())]
+    /// The store failed; nothing was recorded.
+    #[error("not recorded: {}{why}", cause.message_prefix())]
     Refused {
-        /// What kind of trouble it is.
-        cause: Refused,
-        /// What the store said.
+        /// Cause of the failure.
+        cause: StoreRefusal,
+        /// Message of SQLite.
         why: String,
     },
-    /// The entry could not be sealed.
+    /// The entry or command is invalid, or could not be sealed or signed.
     #[error("not recorded: {0}")]
-    Entry(String),
-    /// The ledger was closed.
+    Rejected(String),
+    /// The ledger is closed.
     #[error("not recorded: the ledger is closed")]
     Closed,
 }
 
-/// Why a store refuses.
+/// Cause of a failed write to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
-    /// The disk is full, or a limit is reached.
+pub enum StoreRefusal {
+    /// The disk is full, or a size limit is reached.
     Full,
-    /// It may not be written.
+    /// The store is read-only.
     ReadOnly,
-    /// Its file is damaged.
+    /// The database file is damaged.
     Damaged,
     /// The disk reports errors.
     Disk,
-    /// Anything else.
+    /// Any other cause.
     Other,
 }
 
-/// The store cannot be read.
+/// Error for a store that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ReadFailed(pub(crate) String);
+pub struct ReadError(pub(crate) String);
 
-// === impl Refused ===
-
-impl Refused {
-    pub(super) fn words(self) -> &'static str {
+impl StoreRefusal {
+    pub(super) fn message_prefix(self) -> &'static str {
         match self {
             Self::Full => "the disk is full: ",
-            Self::ReadOnly => "the ledger may not be written: ",
+            Self::ReadOnly => "the ledger is read-only: ",
             Self::Damaged => "the store is damaged: ",
             Self::Disk => "the disk reports an error: ",
             Self::Other => "",
@@ -132,18 +130,18 @@ impl Refused {
 impl From<rusqlite::Error> for AppendError {
     fn from(error: rusqlite::Error) -> Self {
         let cause = match error.sqlite_error_code() {
-            _ if no_room(&error) => Refused::Full,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Refused::ReadOnly,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Refused::Damaged,
-            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => Refused::Disk,
-            _ => Refused::Other,
+            _ if is_disk_full(&error) => StoreRefusal::Full,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreRefusal::ReadOnly,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreRefusal::Damaged,
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => StoreRefusal::Disk,
+            _ => StoreRefusal::Other,
         };
         Self::Refused { cause, why: error.to_string() }
     }
 }
 
-/// The disk is full. The index of the journal lives in a file too, and has an error of its own.
-fn no_room(error: &rusqlite::Error) -> bool {
+/// Whether the disk is full. The index of the WAL is a file too, and has its own error code.
+fn is_disk_full(error: &rusqlite::Error) -> bool {
     let extended = error.sqlite_error().map(|error| error.extended_code);
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
         || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
@@ -151,7 +149,7 @@ fn no_room(error: &rusqlite::Error) -> bool {
 
 impl From<SignError> for AppendError {
     fn from(error: SignError) -> Self {
-        Self::Entry(error.to_string())
+        Self::Rejected(error.to_string())
     }
 }
 
@@ -159,19 +157,21 @@ impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
-            _ if no_room(&error) => Self::Store(format!("{}{error}", Refused::Full.words())),
+            _ if is_disk_full(&error) => {
+                Self::Store(format!("{}{error}", StoreRefusal::Full.message_prefix()))
+            }
             _ => Self::Store(error.to_string()),
         }
     }
 }
 
-impl From<rusqlite::Error> for ReadFailed {
+impl From<rusqlite::Error> for ReadError {
     fn from(error: rusqlite::Error) -> Self {
         Self(match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 format!("the store is damaged: {error}")
             }
-            _ => format!("the store cannot be read: {error}"),
+            _ => format!("cannot read the store: {error}"),
         })
     }
 }

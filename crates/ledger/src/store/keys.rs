@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The key in the ledger's directory.
+//! Key files in the ledger's directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::OpenError;
-use super::options::Options;
-use crate::note::{VerifierKey, short};
-use crate::sealed::Cost;
-use crate::sign::{SignError, Signer, SoftwareKey, random, replace};
+use super::options::LedgerOptions;
+use crate::hash::encode_hex;
+use crate::note::VerifierKey;
+use crate::sealed_key::Argon2Cost;
+use crate::sign::{SignError, Signer, SoftwareKey, random_bytes, replace_file};
 
-/// No public key is longer.
+/// Maximum length of the public key file.
 const MAX_PUBLIC_KEY_BYTES: u64 = 4 << 10;
 
-/// The key, unless the caller brings one.
-pub(crate) fn path(dir: &Path) -> PathBuf {
+/// Path of the signing key, if the caller does not pass one.
+pub(crate) fn key_path(dir: &Path) -> PathBuf {
     dir.join("key")
 }
 
-/// A key that is about to take over.
-fn next(dir: &Path) -> PathBuf {
+/// Path of the next key during a rotation.
+fn next_path(dir: &Path) -> PathBuf {
     dir.join("key.next")
 }
 
-/// The key that signs this ledger, or a new one when `expected` says that there is no ledger yet.
-pub(crate) fn open(
+/// Opens the key that signs this ledger. Generates one if `expected` is `None`, because there is no ledger yet.
+pub(crate) fn open_key(
     dir: &Path,
     expected: Option<&VerifierKey>,
-    options: &mut Options,
+    options: &mut LedgerOptions,
     recovered: &mut Vec<String>,
 ) -> Result<Arc<dyn Signer>, OpenError> {
     let signer = match options.key.take() {
         Some(signer) => signer,
-        None => own(dir, expected, options.passphrase.as_deref(), recovered)?,
+        None => open_own_key(dir, expected, options.passphrase.as_deref(), recovered)?,
     };
     match expected {
         Some(expected) if expected != signer.key() => {
@@ -43,22 +44,23 @@ pub(crate) fn open(
     }
 }
 
-fn own(
+/// Opens or generates the key in the ledger's directory.
+fn open_own_key(
     dir: &Path,
     expected: Option<&VerifierKey>,
     passphrase: Option<&str>,
     recovered: &mut Vec<String>,
 ) -> Result<Arc<dyn Signer>, OpenError> {
-    if next(dir).exists() {
-        settle(dir, expected, recovered)?;
+    if next_path(dir).exists() {
+        end_rotation(dir, expected, recovered)?;
     }
-    let path = path(dir);
+    let path = key_path(dir);
     if !path.exists() && expected.is_none() {
-        let origin = format!("tenterhook.local/{}", short(&random::<8>()?));
+        let origin = format!("tenterhook.local/{}", encode_hex(&random_bytes::<8>()?));
         let key = SoftwareKey::generate(&origin)?;
         match passphrase {
-            // It was never on the disk as it is.
-            Some(passphrase) => key.seal(&path, passphrase, Cost::default())?,
+            // The unsealed key is never written to the disk.
+            Some(passphrase) => key.seal(&path, passphrase, Argon2Cost::default())?,
             None => key.save(&path)?,
         }
         return Ok(Arc::new(key));
@@ -70,53 +72,61 @@ fn own(
     }))
 }
 
-/// A change of keys was under way when the last run ended: the log says whether it happened.
-fn settle(dir: &Path, expected: Option<&VerifierKey>, recovered: &mut Vec<String>) -> Result<(), OpenError> {
-    let io = |source| OpenError::Io { path: next(dir), source };
-    let new = SoftwareKey::load(&next(dir)).map(|key| key.key().clone());
-    let new = new.or_else(|_| SoftwareKey::sealed_public(&next(dir)));
+/// Finishes or drops a rotation that the last run did not complete. The log determines which.
+fn end_rotation(
+    dir: &Path,
+    expected: Option<&VerifierKey>,
+    recovered: &mut Vec<String>,
+) -> Result<(), OpenError> {
+    let io = |source| OpenError::Io { path: next_path(dir), source };
+    let new = SoftwareKey::load(&next_path(dir)).map(|key| key.key().clone());
+    let new = new.or_else(|_| SoftwareKey::sealed_public(&next_path(dir)));
     let took_over = new.is_ok_and(|key| Some(&key) == expected);
     if took_over {
-        std::fs::rename(next(dir), path(dir)).map_err(io)?;
-        recovered.push("a change of keys was finished: the new key signs".into());
+        std::fs::rename(next_path(dir), key_path(dir)).map_err(io)?;
+        recovered.push("finished a key rotation: the new key signs".into());
     } else {
-        std::fs::remove_file(next(dir)).map_err(io)?;
-        recovered.push("a change of keys that was never recorded was dropped: the old key signs".into());
+        std::fs::remove_file(next_path(dir)).map_err(io)?;
+        recovered.push("dropped a key rotation that was not recorded: the old key signs".into());
     }
     Ok(())
 }
 
-/// A new key for the log of this name, in the place of one that is about to take over. If the one
-/// that goes is sealed, so is the one that comes.
-pub(crate) fn prepare(dir: &Path, origin: &str, passphrase: Option<&str>) -> Result<SoftwareKey, SignError> {
+/// Generates the next key of a log and saves it. It is sealed if the current key is.
+pub(crate) fn prepare_next(
+    dir: &Path,
+    origin: &str,
+    passphrase: Option<&str>,
+) -> Result<SoftwareKey, SignError> {
     let key = SoftwareKey::generate(origin)?;
-    match (SoftwareKey::sealed_cost(&path(dir)), passphrase) {
-        (Some(cost), Some(passphrase)) => key.seal(&next(dir), passphrase, cost)?,
-        (Some(_), None) => return Err(SignError::Sealed(path(dir))),
-        (None, _) => key.save(&next(dir))?,
+    match (SoftwareKey::sealed_cost(&key_path(dir)), passphrase) {
+        (Some(cost), Some(passphrase)) => key.seal(&next_path(dir), passphrase, cost)?,
+        (Some(_), None) => return Err(SignError::Sealed(key_path(dir))),
+        (None, _) => key.save(&next_path(dir))?,
     }
     Ok(key)
 }
 
-/// The new key has taken over.
-pub(crate) fn install(dir: &Path) -> Result<(), SignError> {
-    std::fs::rename(next(dir), path(dir)).map_err(|source| SignError::Io { path: next(dir), source })
+/// Replaces the key by the next key.
+pub(crate) fn install_next(dir: &Path) -> Result<(), SignError> {
+    std::fs::rename(next_path(dir), key_path(dir))
+        .map_err(|source| SignError::Io { path: next_path(dir), source })
 }
 
-/// The public half in the file beside the store. One that cannot be read counts as missing.
-pub(super) fn published(dir: &Path) -> Option<String> {
+/// Reads the public key file. An unreadable file counts as missing.
+pub(super) fn read_public_key(dir: &Path) -> Option<String> {
     let path = dir.join("key.pub");
     tenterhook_files::read_text(&path, tenterhook_files::FileClass::State, MAX_PUBLIC_KEY_BYTES)
         .ok()
         .flatten()
 }
 
-/// Writes the public half beside, for whoever wants to verify.
-pub(crate) fn publish(dir: &Path, key: &VerifierKey) -> Result<(), SignError> {
+/// Writes the public key file, which verification from outside needs.
+pub(crate) fn write_public_key(dir: &Path, key: &VerifierKey) -> Result<(), SignError> {
     let path = dir.join("key.pub");
     let text = format!("{key}\n");
-    if published(dir).is_some_and(|there| there == text) {
+    if read_public_key(dir).is_some_and(|current| current == text) {
         return Ok(());
     }
-    replace(&path, text.as_bytes(), 0o644).map_err(|source| SignError::Io { path, source })
+    replace_file(&path, text.as_bytes(), 0o644).map_err(|source| SignError::Io { path, source })
 }

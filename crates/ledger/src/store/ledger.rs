@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The handle that callers hold.
+//! The handle of a ledger that is open for writing.
 
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
@@ -8,93 +8,91 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::appending::Append;
-use super::desk::Desk;
+use super::append::Append;
 use super::error::{AppendError, OpenError};
 use super::open;
-use super::options::{Durability, Options};
-use super::remove::Removal;
+use super::options::{Durability, LedgerOptions};
+use super::removal::Removal;
 use super::retention::PruneBatch;
-use super::serve::{run, serve};
-use crate::entry::{Sealed, Sealing};
+use super::writer_queue::WriterQueue;
+use super::writer_thread::{run_command, run_writer_thread};
+use crate::entry::{SealedEntry, SealingOptions};
+use crate::envelope::LeafKind;
 use crate::payload::{RedactionKey, Redactor};
-use crate::record::Kind;
 use crate::sign::Signer;
 use crate::sink::SinkError;
 
-/// A ledger open for writing. Clones share the one writer; the last one to go closes it.
+/// A ledger that is open for writing. Clones share one writer. Dropping the last clone closes the ledger.
 #[derive(Clone)]
-pub struct Ledger(Arc<Inner>);
+pub struct Ledger(Arc<LedgerInner>);
 
-struct Inner {
-    desk: Arc<Desk>,
-    sealing: Sealing,
-    /// Commits what is queued, and does what is due.
-    thread: Mutex<Thread>,
+struct LedgerInner {
+    queue: Arc<WriterQueue>,
+    sealing: SealingOptions,
+    /// Commits queued entries, and runs maintenance.
+    thread: Mutex<LedgerThread>,
     reports: Arc<Mutex<Vec<SinkReport>>>,
 }
 
-/// The ledger's thread.
-enum Thread {
+/// State of the ledger's thread.
+enum LedgerThread {
     /// Nothing was queued yet.
-    NotYet,
-    Runs(JoinHandle<()>),
-    Gone,
+    NotStarted,
+    Running(JoinHandle<()>),
+    Joined,
 }
 
-/// A ledger, and what had to be done to open it.
-pub struct Opened {
-    /// The ledger.
+/// An opened ledger, with a report of its recovery.
+pub struct OpenedLedger {
+    /// Handle of the ledger.
     pub ledger: Ledger,
-    /// What recovery did, one sentence each.
+    /// Recovery steps, one message each.
     pub recovered: Vec<String>,
 }
 
-/// What became of an entry.
+/// Result of recording an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
-    /// It is a new leaf.
+    /// The entry is a new leaf.
     New {
-        /// Its place.
+        /// Number of the leaf.
         seq: u64,
     },
-    /// The event was recorded before; there is no second leaf.
+    /// The event was recorded before, so no leaf was added.
     AlreadyThere {
-        /// Where.
+        /// Number of the earlier leaf.
         seq: u64,
     },
 }
 
-/// What became of the last checkpoint at one sink.
+/// Result of publishing the last checkpoint to one sink.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SinkReport {
-    /// The sink.
+    /// Name of the sink.
     pub sink: String,
-    /// The checkpoint's size.
+    /// Number of leaves of the checkpoint.
     pub size: u64,
-    /// What went wrong, if anything.
+    /// Error of the sink, if it failed.
     pub error: Option<SinkError>,
 }
 
-/// Tells the one who asked, and tells them of the closing if nobody else does.
-pub(crate) struct Reply<T>(Option<Tell<T>>);
+/// Sends the result of a command to its caller. Dropping it without a result sends [`AppendError::Closed`].
+pub(crate) struct WriterReply<T>(Option<ReplyFn<T>>);
 
-type Tell<T> = Box<dyn FnOnce(Result<T, AppendError>) + Send>;
+type ReplyFn<T> = Box<dyn FnOnce(Result<T, AppendError>) + Send>;
 
-/// What the writer is told.
+/// A command for the writer.
 pub(crate) enum Command {
-    Append(Box<Sealed>, Reply<Appended>),
-    Checkpoint(Reply<String>),
-    Rotate(Option<Arc<dyn Signer>>, Reply<String>),
-    Remove(Removal, Reply<Appended>),
-    RebuildIndex(String, Reply<Appended>),
-    Close(Reply<()>),
+    Append(Box<SealedEntry>, WriterReply<Appended>),
+    Checkpoint(WriterReply<String>),
+    Rotate(Option<Arc<dyn Signer>>, WriterReply<String>),
+    Remove(Removal, WriterReply<Appended>),
+    RebuildIndex(String, WriterReply<Appended>),
+    Close(WriterReply<()>),
 }
 
-// === impl Appended ===
-
 impl Appended {
-    /// The leaf's place.
+    /// Number of the leaf.
     pub fn seq(self) -> u64 {
         match self {
             Self::New { seq } | Self::AlreadyThere { seq } => seq,
@@ -102,40 +100,36 @@ impl Appended {
     }
 }
 
-// === impl Reply ===
-
-impl<T> Reply<T> {
-    pub(super) fn new(tell: impl FnOnce(Result<T, AppendError>) + Send + 'static) -> Self {
-        Self(Some(Box::new(tell)))
+impl<T> WriterReply<T> {
+    pub(super) fn new(reply: impl FnOnce(Result<T, AppendError>) + Send + 'static) -> Self {
+        Self(Some(Box::new(reply)))
     }
 
-    pub(crate) fn tell(mut self, result: Result<T, AppendError>) {
-        if let Some(tell) = self.0.take() {
-            tell(result);
+    pub(crate) fn send(mut self, result: Result<T, AppendError>) {
+        if let Some(reply) = self.0.take() {
+            reply(result);
         }
     }
 
-    /// Nothing will be told through this.
-    pub(super) fn forget(mut self) {
+    /// Drops the reply without sending anything.
+    pub(super) fn cancel(mut self) {
         self.0 = None;
     }
 }
 
-impl<T> Drop for Reply<T> {
+impl<T> Drop for WriterReply<T> {
     fn drop(&mut self) {
-        if let Some(tell) = self.0.take() {
-            tell(Err(AppendError::Closed));
+        if let Some(reply) = self.0.take() {
+            reply(Err(AppendError::Closed));
         }
     }
 }
 
-// === impl Ledger ===
-
 impl Ledger {
-    /// Opens the ledger in this directory, or begins one. Only one process can.
-    pub fn open(dir: &Path, mut options: Options) -> Result<Opened, OpenError> {
+    /// Opens the ledger in this directory, or creates it. Only one process can have it open.
+    pub fn open(dir: &Path, mut options: LedgerOptions) -> Result<OpenedLedger, OpenError> {
         let (writer, recovered) = open::open(dir, &mut options)?;
-        let sealing = Sealing {
+        let sealing = SealingOptions {
             key: RedactionKey::open(dir)?,
             keep_raw: options.keep_raw,
             max_payload: options.max_payload,
@@ -144,50 +138,51 @@ impl Ledger {
         let reports = writer.publisher().reports();
         let gather = match options.durability {
             Durability::Durable => options.batch.gather,
-            // What is only sequenced costs no more for coming alone.
+            // A relaxed append is not a commit, so waiting for others saves nothing.
             Durability::Relaxed => Duration::ZERO,
         };
         let callers = options.callers.take();
-        let desk = Arc::new(Desk::new(writer, options.queue, (options.batch.size, gather), callers.clone()));
+        let queue =
+            Arc::new(WriterQueue::new(writer, options.queue, (options.batch.size, gather), callers.clone()));
         if let Some(callers) = callers {
-            let desk = Arc::downgrade(&desk);
+            let queue = Arc::downgrade(&queue);
             callers.set_when_idle(move || {
-                if let Some(desk) = desk.upgrade() {
-                    desk.stop_gathering();
+                if let Some(queue) = queue.upgrade() {
+                    queue.stop_gathering();
                 }
             });
         }
-        let inner = Inner { desk, sealing, thread: Mutex::new(Thread::NotYet), reports };
+        let inner = LedgerInner { queue, sealing, thread: Mutex::new(LedgerThread::NotStarted), reports };
         if !options.brief {
-            inner.start().map_err(|source| OpenError::Io { path: dir.to_owned(), source })?;
+            inner.start_thread().map_err(|source| OpenError::Io { path: dir.to_owned(), source })?;
         }
-        Ok(Opened { ledger: Self(Arc::new(inner)), recovered })
+        Ok(OpenedLedger { ledger: Self(Arc::new(inner)), recovered })
     }
 
-    /// Records entries: one or several, waiting until they are recorded or not, see [`Append`]. An event id that was
-    /// recorded before is not recorded again. Waits when too many entries wait, except for [`Queued`](super::Queued).
+    /// Records one or several entries, and waits for them or not, see [`Append`]. Each event id is recorded once. Waits if
+    /// the queue is full, except for [`QueuedEntry`](super::QueuedEntry).
     pub fn append<A: Append>(&self, entries: A) -> A::Receipt {
         entries.append_to(self)
     }
 
-    /// How entries are sealed here; whoever spools seals the same way.
-    pub fn sealing(&self) -> &Sealing {
+    /// Sealing options of this ledger, which spooled entries use too.
+    pub fn sealing(&self) -> &SealingOptions {
         &self.0.sealing
     }
 
-    /// Signs a checkpoint over all leaves.
+    /// Signs a checkpoint over all leaves, and publishes it.
     pub fn checkpoint(&self) -> Result<String, AppendError> {
-        self.ask(Command::Checkpoint)
+        self.run_or_queue(Command::Checkpoint)
     }
 
-    /// Another key signs from here on; a leaf says so. Without one, a new key is made in the
-    /// ledger's directory. Gives back a checkpoint that both keys signed.
+    /// Rotates to a new key, and records that. Without a key, one is generated in the ledger's directory. Returns a
+    /// checkpoint that both keys signed.
     pub fn rotate(&self, new: Option<Arc<dyn Signer>>) -> Result<String, AppendError> {
-        self.ask(|reply| Command::Rotate(new, reply))
+        self.run_or_queue(|reply| Command::Rotate(new, reply))
     }
 
-    /// Erases the payloads of leaves `from..=to`; a leaf says so, and the tree stays as it is.
-    /// `redactor` looks for secrets in the reason.
+    /// Erases the payloads of leaves `from..=to`, and records that. The tree does not change. `redactor` locates secrets
+    /// in the reason.
     pub fn erase(
         &self,
         from: u64,
@@ -196,11 +191,11 @@ impl Ledger {
         reason: &str,
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
-        self.remove(Kind::Erase, (from, to), None, who, reason, redactor)
+        self.remove(LeafKind::Erase, (from, to), None, who, reason, redactor)
     }
 
-    /// Removes leaves `0..=to` and their payloads; their hashes stay, and a leaf says so. Leaves
-    /// that the verifier needs (start, changes of keys, erasures, prunings) stay too.
+    /// Prunes leaves `0..=to` and their payloads, and records that. Their hashes are kept, and so are leaves that the
+    /// verifier needs (kinds `start`, `rotate`, `erase` and `prune`).
     pub fn prune(
         &self,
         to: u64,
@@ -208,10 +203,10 @@ impl Ledger {
         reason: &str,
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
-        self.remove(Kind::Prune, (0, to), None, who, reason, redactor)
+        self.remove(LeafKind::Prune, (0, to), None, who, reason, redactor)
     }
 
-    /// Prunes the records of one batch, as [`Ledger::prune`] does. The writer is held for one short transaction.
+    /// Prunes one batch of records, as [`Ledger::prune`] does. It occupies the writer for one short transaction.
     pub fn prune_batch(
         &self,
         batch: PruneBatch,
@@ -220,75 +215,79 @@ impl Ledger {
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
         let bytes = usize::try_from(batch.bytes).unwrap_or(usize::MAX);
-        self.remove(Kind::Prune, (batch.from, batch.to), Some(bytes), who, reason, redactor)
+        self.remove(LeafKind::Prune, (batch.from, batch.to), Some(bytes), who, reason, redactor)
     }
 
-    /// Writes everything that records are found and counted by again, from the records alone; a record says so.
+    /// Rebuilds the index and counters from the records, and records that.
     pub fn rebuild_index(&self, who: &str) -> Result<Appended, AppendError> {
-        self.ask(|reply| Command::RebuildIndex(who.to_owned(), reply))
+        self.run_or_queue(|reply| Command::RebuildIndex(who.to_owned(), reply))
     }
 
     fn remove(
         &self,
-        kind: Kind,
+        kind: LeafKind,
         (from, to): (u64, u64),
         batch_bytes: Option<usize>,
         who: &str,
         reason: &str,
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
-        let reason = self.0.sealing.clean(reason, redactor);
+        let reason = self.0.sealing.redact_text(reason, redactor);
         let removal = Removal { kind, from, to, who: who.to_owned(), reason, batch_bytes };
-        self.ask(|reply| Command::Remove(removal, reply))
+        self.run_or_queue(|reply| Command::Remove(removal, reply))
     }
 
-    /// What became of the last checkpoint at each sink.
-    pub fn sinks(&self) -> Vec<SinkReport> {
+    /// Results of publishing the last checkpoint, one for each sink.
+    pub fn sink_reports(&self) -> Vec<SinkReport> {
         self.0.reports.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Records what is waiting, signs a last checkpoint, and lets go of the ledger. Other handles
-    /// hear that it is closed.
+    /// Records waiting entries, signs a last checkpoint and closes the ledger. Other handles then return
+    /// [`AppendError::Closed`].
     pub fn close(self) -> Result<(), AppendError> {
-        let result = self.ask(Command::Close);
-        self.0.join();
+        let result = self.run_or_queue(Command::Close);
+        self.0.join_thread();
         result
     }
 
-    /// Lets the writer do something: here and now if it is free, else in its turn.
-    fn ask<T: Send + 'static>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, AppendError> {
-        let Some(turn) = self.0.desk.take() else { return self.queue(command) };
-        let (reply, wait) = answer();
-        run(turn, command(reply));
+    /// Runs a command in this thread if the writer is free, or queues it. Waits for the result.
+    fn run_or_queue<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(WriterReply<T>) -> Command,
+    ) -> Result<T, AppendError> {
+        let Some(guard) = self.0.queue.try_acquire() else { return self.queue_and_wait(command) };
+        let (reply, wait) = reply_channel();
+        run_command(guard, command(reply));
         wait()
     }
 
-    pub(super) fn desk(&self) -> &Desk {
-        &self.0.desk
+    pub(super) fn writer_queue(&self) -> &WriterQueue {
+        &self.0.queue
     }
 
-    /// Puts a command in the queue, unless that is full; then it comes back.
-    pub(super) fn put(&self, command: Command) -> Result<(), Command> {
-        self.0.put(command)
+    /// Queues a command, or returns it if the queue is full.
+    pub(super) fn try_queue(&self, command: Command) -> Result<(), Command> {
+        self.0.try_queue(command)
     }
 
-    pub(super) fn queue<T: Send + 'static>(
+    pub(super) fn queue_and_wait<T: Send + 'static>(
         &self,
-        command: impl FnOnce(Reply<T>) -> Command,
+        command: impl FnOnce(WriterReply<T>) -> Command,
     ) -> Result<T, AppendError> {
-        let (reply, wait) = answer();
-        self.0.start().map_err(|error| AppendError::Entry(format!("no thread can be started: {error}")))?;
-        self.0.desk.put_when_room(command(reply));
+        let (reply, wait) = reply_channel();
+        self.0
+            .start_thread()
+            .map_err(|error| AppendError::Rejected(format!("cannot start a thread: {error}")))?;
+        self.0.queue.push_blocking(command(reply));
         wait()
     }
 }
 
-/// A reply, and how to wait for it.
-fn answer<T: Send + 'static>() -> (Reply<T>, impl FnOnce() -> Result<T, AppendError>) {
-    let (answer, wait) = sync_channel(1);
-    // Whoever asked is waiting.
-    let reply = Reply::new(move |result| drop(answer.send(result)));
-    (reply, move || wait.recv().map_err(|_| AppendError::Closed)?)
+/// A reply, and a function that waits for its result.
+fn reply_channel<T: Send + 'static>() -> (WriterReply<T>, impl FnOnce() -> Result<T, AppendError>) {
+    let (sender, receiver) = sync_channel(1);
+    let reply = WriterReply::new(move |result| drop(sender.send(result)));
+    (reply, move || receiver.recv().map_err(|_| AppendError::Closed)?)
 }
 
 impl std::fmt::Debug for Ledger {
@@ -297,47 +296,46 @@ impl std::fmt::Debug for Ledger {
     }
 }
 
-// === impl Inner ===
-
-impl Inner {
-    fn put(&self, command: Command) -> Result<(), Command> {
-        match self.start() {
-            Ok(()) => self.desk.put(command),
+impl LedgerInner {
+    fn try_queue(&self, command: Command) -> Result<(), Command> {
+        match self.start_thread() {
+            Ok(()) => self.queue.try_push(command),
             Err(_) => Err(command),
         }
     }
 
     /// Starts the ledger's thread, unless it runs or has run.
-    fn start(&self) -> std::io::Result<()> {
+    fn start_thread(&self) -> std::io::Result<()> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*thread, Thread::NotYet) {
-            let desk = Arc::clone(&self.desk);
-            let started = std::thread::Builder::new().name("ledger".into()).spawn(move || serve(&desk))?;
-            *thread = Thread::Runs(started);
+        if matches!(*thread, LedgerThread::NotStarted) {
+            let queue = Arc::clone(&self.queue);
+            let started =
+                std::thread::Builder::new().name("ledger".into()).spawn(move || run_writer_thread(&queue))?;
+            *thread = LedgerThread::Running(started);
         }
         Ok(())
     }
 
-    fn join(&self) {
+    fn join_thread(&self) {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = std::mem::replace(&mut *thread, Thread::Gone);
+        let previous = std::mem::replace(&mut *thread, LedgerThread::Joined);
         drop(thread);
-        if let Thread::Runs(thread) = gone
+        if let LedgerThread::Running(thread) = previous
             && thread.thread().id() != std::thread::current().id()
         {
-            // A writer that panicked has let go of the lock as well.
+            // A writer that panicked has released the lock too.
             drop(thread.join());
         }
     }
 }
 
-impl Drop for Inner {
+impl Drop for LedgerInner {
     fn drop(&mut self) {
-        match self.desk.take() {
-            Some(turn) => drop(turn.close()),
-            // If the writer is gone, so is what there was to close.
-            None => self.desk.put_when_room(Command::Close(Reply::new(drop))),
+        match self.queue.try_acquire() {
+            Some(guard) => drop(guard.close()),
+            // If the writer was closed already, the command is dropped.
+            None => self.queue.push_blocking(Command::Close(WriterReply::new(drop))),
         }
-        self.join();
+        self.join_thread();
     }
 }

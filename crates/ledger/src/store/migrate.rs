@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The tables, and how an older store becomes a newer one.
+//! Tables of the store, and migrations from older formats.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::block;
 use super::error::OpenError;
 
-/// One step for each format; a step is never changed once it was released.
-const STEPS: &[&str] = &[
-    // 1. A leaf's row holds the hashes it completes (`nodes`), what it is looked up by, its bytes,
-    // and its payload last: what is large is read only by whoever asks for it, and an append
-    // touches one table. Most decisions are `none` or `allow`
-    // and name no rule: those two indexes stay out of their way.
+/// One migration for each format. A released migration must not change.
+const MIGRATIONS: &[&str] = &[
+    // 1. A leaf's row has the hashes it completes (`nodes`), its indexed columns, its bytes and its payload. The payload
+    // is last, so that other columns are read without it. Most decisions are `none` or `allow` and name no rule, so two
+    // indexes are partial.
     "CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
         nodes BLOB NOT NULL,
@@ -36,8 +35,8 @@ const STEPS: &[&str] = &[
     CREATE INDEX leaves_kind ON leaves (kind) WHERE kind <> 'decision';
     CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, at INTEGER NOT NULL, note TEXT NOT NULL) STRICT;
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
-    // 2. An append touches the page it writes to and no other: leaves are filed by blocks of 256
-    // (see `block.rs`). A table has to be written anew to lose what made its ids unique.
+    // 2. Leaves are indexed by blocks of 256 (see `block.rs`), so that an append writes one page. The table is copied to
+    // drop the unique constraint on ids.
     "ALTER TABLE leaves RENAME TO leaves_1;
     CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
@@ -72,16 +71,16 @@ const STEPS: &[&str] = &[
         UNION SELECT 'rule', rule, seq / 256 FROM full WHERE rule IS NOT NULL;
     INSERT INTO blocks SELECT seq / 256, min(ts), max(ts) FROM full GROUP BY seq / 256;
     DROP VIEW temp.full;",
-    // 3. Decisions that nobody heard (see `undelivered.rs`).
+    // 3. Undelivered decisions (see `undelivered.rs`).
     "CREATE TABLE undelivered (seq INTEGER PRIMARY KEY, by INTEGER NOT NULL) STRICT;",
-    // 4. The head is the signature in the last leaf's row, so that a commit needs no page for it. One
-    // that was kept as a note is a checkpoint like others.
+    // 4. The head becomes a signature in the last leaf's row, so that a commit needs no page for it. A head that was
+    // stored as a note becomes a checkpoint.
     "ALTER TABLE leaves ADD COLUMN head BLOB;
     INSERT OR IGNORE INTO checkpoints
         SELECT CAST(substr(value, instr(value, char(10)) + 1) AS INTEGER), unixepoch() * 1000, value
         FROM meta WHERE name = 'head';
     DELETE FROM meta WHERE name = 'head';",
-    // 5. From which leaf on every row has the column that the head moves through: an earlier row may have none.
+    // 5. The first leaf from which every row has a value in the `head` column; earlier rows may have none.
     "INSERT OR REPLACE INTO meta SELECT 'heads_from', CAST(coalesce(max(seq) + 1, 0) AS TEXT) FROM leaves;",
     // 6. Counters for statistics (see `counters.rs`) and filters for text search (see `text_filter.rs`).
     "CREATE TABLE counters (
@@ -102,13 +101,13 @@ const STEPS: &[&str] = &[
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE text_filters (block INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT;",
 ];
-/// The format from which on full blocks have counters and filters.
+/// First format with counters and text filters for full blocks.
 const COUNTERS_FORMAT: i64 = 6;
 
 /// The newest format of the store.
-pub const STORE_FORMAT: usize = STEPS.len();
+pub const STORE_FORMAT: usize = MIGRATIONS.len();
 
-/// Brings a store to the newest format. Says so when there was something to do.
+/// Migrates a store to the newest format. Returns a message if it was older.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, OpenError> {
     let known = i64::try_from(STORE_FORMAT).unwrap_or(i64::MAX);
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -119,7 +118,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, Ope
         return Ok(None);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+    for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(step)?;
     }
     if found < COUNTERS_FORMAT {
@@ -127,5 +126,5 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, Ope
     }
     transaction.pragma_update(None, "user_version", known)?;
     transaction.commit()?;
-    Ok((found > 0).then(|| format!("the store was brought from format {found} to format {known}")))
+    Ok((found > 0).then(|| format!("migrated the store from format {found} to format {known}")))
 }

@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The store: SQLite, one writer, any number of readers.
+//! The store: an SQLite database with one writer and any number of readers.
 
 mod append;
-mod appending;
 mod block;
 mod busy_callers;
-mod check;
 mod counters;
-mod desk;
 mod error;
-mod filing;
-mod hold;
+mod index_check;
 mod keys;
 mod ledger;
+mod lock_file;
 mod migrate;
 mod open;
 mod options;
-mod pending;
-mod publish;
+mod pending_entries;
+mod publisher;
 mod query;
 mod reader;
-mod remove;
+mod removal;
 mod retention;
 mod rows;
 mod scan;
-mod serve;
-mod signing;
 mod stats;
 mod text_filter;
-mod tidy;
 mod undelivered;
+mod verify_store;
+mod wal_checkpoint;
+mod writer;
+mod writer_queue;
+mod writer_signing;
+mod writer_thread;
 
-pub use appending::{Append, IntoSealed, QueueFull, Queued};
+pub use append::{Append, IntoSealed, QueueFull, QueuedEntry};
 pub use busy_callers::BusyCallers;
-pub use error::{AppendError, OpenError, ReadFailed, Refused};
-pub use ledger::{Appended, Ledger, Opened, SinkReport};
+pub use error::{AppendError, OpenError, ReadError, StoreRefusal};
+pub use ledger::{Appended, Ledger, OpenedLedger, SinkReport};
 pub use migrate::STORE_FORMAT;
 pub use open::published_checkpoint;
-pub use options::{Batch, Durability, Every, Options};
-pub use query::{Filter, Found};
-pub use reader::{Format, Reader, Record, StoredPayload};
+pub use options::{BatchLimits, CheckpointInterval, Durability, LedgerOptions};
+pub use query::{Filter, RecordPage};
+pub use reader::{FileFormat, Reader, StoredPayload, StoredRecord};
 pub use retention::PruneBatch;
-pub use scan::Glance;
-pub use signing::SETTINGS;
+pub use scan::DecisionRef;
 pub use stats::{DiskUse, Stats};
+pub use writer_signing::SETTINGS_CHANGE;
 
-/// The database's file in the ledger's directory.
-const DATABASE: &str = "ledger.db";
-/// The latest checkpoint, as a file that can be copied.
-const CHECKPOINT: &str = "checkpoint";
-/// How long a relaxed append may stay sequenced.
-const RELAXED: std::time::Duration = std::time::Duration::from_millis(25);
-/// Bytes of a page of the database: a few leaves share one, and a commit of one leaf writes one.
-const PAGE: usize = 8192;
+/// Name of the database file.
+const DATABASE_FILE: &str = "ledger.db";
+/// Name of the file with the latest checkpoint.
+const CHECKPOINT_FILE: &str = "checkpoint";
+/// Maximum time from a relaxed append to its commit.
+const MAX_RELAXED_DELAY: std::time::Duration = std::time::Duration::from_millis(25);
+/// Size of a database page. It fits a few leaves, so a commit of one leaf writes one page.
+const PAGE_BYTES: usize = 8192;

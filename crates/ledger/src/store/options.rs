@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How a ledger is kept.
+//! Options of a ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,83 +9,86 @@ use serde_json::{Value, json};
 
 use super::busy_callers::BusyCallers;
 use crate::sign::Signer;
-use crate::sink::Sink;
+use crate::sink::CheckpointSink;
 
-/// When an append returns.
+/// When an append returns, and what it survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// When the leaf would survive a power cut.
+    /// The append returns when the leaf survives a power cut.
     #[default]
     Durable,
-    /// When it would survive the end of this process; it is on the disk 25 ms later.
+    /// The append returns when the leaf survives the end of the process. It is on the disk within 25 ms.
     Relaxed,
 }
 
-/// How many appends share a commit. A writer with nothing else to do commits at once, unless several came at
-/// once before.
+/// Limits of a commit that several appends share. An idle writer commits immediately, unless the last commit was shared.
 #[derive(Debug, Clone, Copy)]
-pub struct Batch {
-    /// At most so many.
+pub struct BatchLimits {
+    /// Maximum number of appends.
     pub size: usize,
-    /// At most so long after the first of them.
+    /// Maximum duration of the commit.
     pub age: Duration,
-    /// How long the first of them waits for others, where several came at once before.
+    /// How long the first append waits for others after a shared commit.
     pub gather: Duration,
 }
 
-/// How often a checkpoint is signed and goes out, whichever comes first.
+/// Interval between published checkpoints; the limit that is reached first applies.
 #[derive(Debug, Clone, Copy)]
-pub struct Every {
-    /// After so many leaves.
+pub struct CheckpointInterval {
+    /// Number of leaves since the last checkpoint.
     pub leaves: u64,
-    /// So long after the first leaf that it would add.
+    /// Time since the first leaf that is not in a checkpoint.
     pub age: Duration,
 }
 
-/// How a ledger is kept.
-pub struct Options {
+/// Options of a ledger that is opened for writing.
+pub struct LedgerOptions {
     /// When an append returns.
     pub durability: Durability,
-    /// Larger payloads are recorded by their hash only, in bytes.
+    /// Maximum size of a stored payload, in bytes. Only the hash of a larger one is recorded.
     pub max_payload: usize,
-    /// How many appends share a commit.
-    pub batch: Batch,
-    /// Threads that may append soon, if the process reports that: entries wait for others only while one of them works.
+    /// Limits of a commit that several appends share.
+    pub batch: BatchLimits,
+    /// Threads that may append soon, if the process reports them. Entries wait for others only while one of them works.
     pub callers: Option<Arc<BusyCallers>>,
-    /// How many appends may wait; further ones are held back or refused.
+    /// Maximum length of the queue. Further appends wait or are refused.
     pub queue: usize,
-    /// Keep secrets as they are. Somebody has to want that.
+    /// Keep secrets as they are. A user has to turn this on.
     pub keep_raw: bool,
-    /// Keep requests to models and their answers, instead of hashes and counts.
+    /// Keep model requests and responses, instead of hashes and counts.
     pub keep_model_text: bool,
-    /// Who signs. Without one, a key in the ledger's directory that only its owner can read.
+    /// Signing key. By default a key file in the ledger's directory.
     pub key: Option<Arc<dyn Signer>>,
-    /// Where checkpoints go.
-    pub sinks: Vec<Box<dyn Sink>>,
-    /// Milliseconds since the Unix epoch.
+    /// Sinks that receive checkpoints.
+    pub sinks: Vec<Box<dyn CheckpointSink>>,
+    /// Clock, in milliseconds since the Unix epoch.
     pub clock: fn() -> u64,
-    /// How often a checkpoint is signed and goes out. Every commit is signed anyway.
-    pub checkpoint_every: Every,
-    /// Somebody opens, records a leaf and is gone: no thread is started for that, and closing
-    /// leaves work to the next one as long as it is little.
+    /// Interval between published checkpoints. Every commit is signed in any case.
+    pub checkpoint_every: CheckpointInterval,
+    /// The process records a few leaves and ends: no thread is started, and closing leaves a short journal to the next
+    /// writer.
     pub brief: bool,
-    /// The journal is emptied into the database when nothing was written for this time.
+    /// Idle time after which the journal is moved into the database and truncated.
     pub journal_idle: Duration,
-    /// Opens the key in the ledger's directory if it is sealed, and seals a new one.
+    /// Passphrase for the key in the ledger's directory: unseals it, or seals a new one.
     pub passphrase: Option<String>,
-    /// Who keeps the ledger: named in the leaf that says how.
+    /// User who is named in the leaf about changed settings.
     pub who: String,
-    /// What else belongs to how it is kept, such as where checkpoints go: an object.
+    /// Further settings to record, such as the sinks: a JSON object.
     pub settings: Value,
 }
 
-impl Options {
-    /// The defaults, with this clock.
+impl LedgerOptions {
+    /// Default options with this clock.
     pub fn new(clock: fn() -> u64) -> Self {
         Self {
             durability: Durability::Durable,
             max_payload: 1 << 20,
-            batch: Batch { size: 1024, age: Duration::from_millis(5), gather: Duration::from_micros(500) },
+            batch: BatchLimits {
+                size: 1024,
+                age: Duration::from_millis(5),
+                gather: Duration::from_micros(500),
+            },
             callers: None,
             queue: 4096,
             keep_raw: false,
@@ -93,7 +96,7 @@ impl Options {
             key: None,
             sinks: Vec::new(),
             clock,
-            checkpoint_every: Every { leaves: 10_000, age: Duration::from_secs(1) },
+            checkpoint_every: CheckpointInterval { leaves: 10_000, age: Duration::from_secs(1) },
             brief: false,
             journal_idle: Duration::from_secs(10),
             passphrase: None,
@@ -102,28 +105,26 @@ impl Options {
         }
     }
 
-    /// The same for somebody who records a leaf and is gone: a checkpoint is signed in the commit that
-    /// records it.
+    /// Options for a process that records a leaf and ends. The commit of the leaf includes a checkpoint.
     pub fn brief(clock: fn() -> u64) -> Self {
-        let every = Every { leaves: 1, age: Duration::from_secs(1) };
+        let every = CheckpointInterval { leaves: 1, age: Duration::from_secs(1) };
         Self { checkpoint_every: every, brief: true, ..Self::new(clock) }
     }
 
-    /// What a reader of the ledger should know about how it is kept. Whenever it is another than
-    /// before, a leaf says so.
-    pub(crate) fn kept(&self) -> Value {
+    /// Settings that matter to readers of the ledger. A leaf records every change of them.
+    pub(crate) fn recorded_settings(&self) -> Value {
         let durability = match self.durability {
             Durability::Durable => "durable",
             Durability::Relaxed => "relaxed",
         };
-        let mut kept =
+        let mut settings =
             json!({"durability": durability, "keep_raw": self.keep_raw, "max_payload": self.max_payload});
-        if let Some(kept) = kept.as_object_mut().filter(|_| self.keep_model_text) {
-            kept.insert("keep_model_text".to_owned(), true.into());
+        if let Some(settings) = settings.as_object_mut().filter(|_| self.keep_model_text) {
+            settings.insert("keep_model_text".to_owned(), true.into());
         }
-        if let (Some(kept), Value::Object(more)) = (kept.as_object_mut(), &self.settings) {
-            kept.extend(more.clone());
+        if let (Some(settings), Value::Object(more)) = (settings.as_object_mut(), &self.settings) {
+            settings.extend(more.clone());
         }
-        kept
+        settings
     }
 }

@@ -1,63 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finding leaves: newest first, a page at a time.
+//! Queries for records: newest first, in pages.
 
 use std::ops::Range;
 
 use rusqlite::types::{Value, ValueRef};
 
-use super::block::BLOCK;
-use super::error::ReadFailed;
-use super::reader::{COLUMNS, Reader, Record};
-use super::rows::{signed, unsigned};
+use super::block::BLOCK_RECORDS;
+use super::error::ReadError;
+use super::reader::{RECORD_COLUMNS, Reader, StoredRecord};
+use super::rows::{get_u64, sql_i64};
 use super::text_filter::TextProbe;
 
-/// What leaves to find; what is absent matters not.
+/// Conditions that records must match. Absent conditions match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The harness's session.
+    /// Session id of the harness.
     pub session: Option<String>,
-    /// The harness.
+    /// Name of the harness.
     pub harness: Option<String>,
-    /// The tool's native name.
+    /// Name of the tool in the harness.
     pub tool: Option<String>,
-    /// The verdict: `none`, `allow`, `defer`, `ask`, `deny`.
+    /// Verdict: `none`, `allow`, `defer`, `ask`, `deny`.
     pub verdict: Option<String>,
-    /// The rule that decided.
+    /// Id of the deciding rule.
     pub rule: Option<String>,
-    /// The kind of leaf.
-    pub kind: Option<crate::record::Kind>,
-    /// Events from this moment on, in milliseconds since the Unix epoch.
+    /// Kind of the record.
+    pub kind: Option<crate::envelope::LeafKind>,
+    /// Start of the time range, in milliseconds since the Unix epoch.
     pub from_ms: Option<u64>,
-    /// Events before this moment.
+    /// End of the time range, which is excluded.
     pub until_ms: Option<u64>,
-    /// A text in the envelope or in the stored payload, whatever its case (in ASCII).
+    /// A text in the envelope or in the stored payload, ignoring the case of ASCII letters.
     pub text: Option<String>,
-    /// Only leaves before this one: the `next` of the page before.
+    /// Only records before this number: `next` of the previous page.
     pub before: Option<u64>,
 }
 
-/// One page of leaves.
+/// One page of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Newest first.
-    pub records: Vec<Record>,
-    /// Where the next page begins, if there is one.
+pub struct RecordPage {
+    /// Records, newest first.
+    pub records: Vec<StoredRecord>,
+    /// Value of `before` for the next page, if there is one.
     pub next: Option<u64>,
 }
 
-/// A filter in SQL.
+/// A filter as SQL conditions.
 pub(super) struct Conditions {
-    /// What a leaf must fulfil, as `l`.
+    /// Condition on a leaf `l`.
     pub(super) leaves: String,
-    /// What a block `b` must fulfil to have such leaves; nothing if any may.
+    /// Condition on a block `b` that has such leaves; `None` if any block may.
     pub(super) blocks: Option<String>,
-    /// What both are about.
+    /// Parameters of both conditions.
     pub(super) values: Vec<Value>,
 }
 
 impl Filter {
-    /// The conditions in SQL, and what they are about.
+    /// Converts the filter to SQL.
     pub(super) fn conditions(&self) -> Conditions {
         let (mut sql, mut blocks) = (String::from("1"), String::new());
         let mut values: Vec<Value> = Vec::new();
@@ -76,7 +76,7 @@ impl Filter {
             ("tool", self.tool.as_deref()),
             ("rule", self.rule.as_deref()),
             ("verdict", self.verdict.as_deref()),
-            ("kind", self.kind.map(crate::record::Kind::word)),
+            ("kind", self.kind.map(crate::envelope::LeafKind::as_str)),
         ];
         for (field, value) in fields {
             if let Some(value) = value {
@@ -86,16 +86,16 @@ impl Filter {
             }
         }
         if let Some(from) = self.from_ms {
-            add("l.ts >= ?", "b.last_ts >= ?", Value::Integer(signed(from)));
+            add("l.ts >= ?", "b.last_ts >= ?", Value::Integer(sql_i64(from)));
         }
         if let Some(until) = self.until_ms {
-            add("l.ts < ?", "b.first_ts < ?", Value::Integer(signed(until)));
+            add("l.ts < ?", "b.first_ts < ?", Value::Integer(sql_i64(until)));
         }
         if let Some(before) = self.before {
-            add("l.seq < ?", "", Value::Integer(signed(before)));
+            add("l.seq < ?", "", Value::Integer(sql_i64(before)));
         }
         if let Some(text) = &self.text {
-            // Both are JSON, so that is how the text stands in them.
+            // Envelope and payload are JSON, so the text is escaped as in JSON.
             let escaped = json_text(text).replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
             add(
                 "(CAST(l.bytes AS TEXT) LIKE ? ESCAPE '\\' OR CAST(l.payload AS TEXT) LIKE ? ESCAPE '\\')",
@@ -109,73 +109,73 @@ impl Filter {
 }
 
 impl Reader {
-    /// Leaves that fit, newest first, at most `limit`.
-    pub fn query(&self, filter: &Filter, limit: u64) -> Result<Found, ReadFailed> {
-        // One transaction: blocks that are filed meanwhile are not half seen.
+    /// Finds at most `limit` records that match, newest first.
+    pub fn query(&self, filter: &Filter, limit: u64) -> Result<RecordPage, ReadError> {
+        // One transaction gives a consistent view of the index.
         let transaction = self.connection.unchecked_transaction()?;
-        let mut records = self.mark(self.newest(filter, limit.saturating_add(1))?)?;
+        let mut records = self.mark_undelivered(self.query_newest(filter, limit.saturating_add(1))?)?;
         transaction.commit()?;
         let mut next = None;
         if count(&records) > limit {
             records.pop();
             next = records.last().map(|record| record.seq);
         }
-        Ok(Found { records, next })
+        Ok(RecordPage { records, next })
     }
 
-    fn newest(&self, filter: &Filter, limit: u64) -> Result<Vec<Record>, ReadFailed> {
+    fn query_newest(&self, filter: &Filter, limit: u64) -> Result<Vec<StoredRecord>, ReadError> {
         let Conditions { leaves, mut values, .. } = filter.conditions();
         let at = values.len();
         let sql = format!(
-            "SELECT {COLUMNS} WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} ORDER BY l.seq DESC LIMIT ?{}",
+            "SELECT {RECORD_COLUMNS} WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} ORDER BY l.seq DESC LIMIT ?{}",
             at + 1,
             at + 2,
             at + 3
         );
         let mut statement = self.connection.prepare(&sql)?;
         let mut records = Vec::new();
-        let mut look = |from: u64, to: u64, records: &mut Vec<Record>| -> Result<(), ReadFailed> {
+        let mut read_range = |from: u64, to: u64, records: &mut Vec<StoredRecord>| -> Result<(), ReadError> {
             values.truncate(at);
             let rest = limit - count(records);
-            values.extend([from, to, rest].map(|number| Value::Integer(signed(number))));
-            let rows = statement.query_map(rusqlite::params_from_iter(&values), Record::from_row)?;
+            values.extend([from, to, rest].map(|number| Value::Integer(sql_i64(number))));
+            let rows = statement.query_map(rusqlite::params_from_iter(&values), StoredRecord::from_row)?;
             for record in rows {
                 records.push(record?);
             }
             Ok(())
         };
-        let filed = self.filed()?;
-        // First what is not filed yet, then block by block.
-        look(filed, u64::MAX, &mut records)?;
+        let indexed_end = self.first_unindexed()?;
+        // First the records that are not indexed yet, then block by block.
+        read_range(indexed_end, u64::MAX, &mut records)?;
         if count(&records) >= limit {
             return Ok(records);
         }
-        self.each_block_backwards(filter, filed, |block| {
-            look(block.start, block.end - 1, &mut records)?;
+        self.each_block_backwards(filter, indexed_end, |block| {
+            read_range(block.start, block.end - 1, &mut records)?;
             Ok(count(&records) < limit)
         })?;
         Ok(records)
     }
 
-    /// Full blocks that may have records that match, newest first, until `each` has enough. Where any may, they
-    /// are one.
+    /// Calls `each` for full blocks that may have matching records, newest first, until it returns false. If the filter
+    /// cannot exclude blocks, all of them are one range.
     pub(super) fn each_block_backwards(
         &self,
         filter: &Filter,
-        filed: u64,
-        mut each: impl FnMut(Range<u64>) -> Result<bool, ReadFailed>,
-    ) -> Result<(), ReadFailed> {
+        indexed_end: u64,
+        mut each: impl FnMut(Range<u64>) -> Result<bool, ReadError>,
+    ) -> Result<(), ReadError> {
         let Conditions { blocks, mut values, .. } = filter.conditions();
         let probe = filter.text.as_deref().and_then(|text| TextProbe::new(&json_text(text)));
         let probe = probe.filter(|_| self.has_text_filters());
-        if filed == 0 {
+        if indexed_end == 0 {
             return Ok(());
         }
         if blocks.is_none() && probe.is_none() {
-            return each(0..filed).map(drop);
+            return each(0..indexed_end).map(drop);
         }
-        let last = filter.before.unwrap_or(u64::MAX) / BLOCK;
-        values.push(Value::Integer(signed(last)));
+        let last = filter.before.unwrap_or(u64::MAX) / BLOCK_RECORDS;
+        values.push(Value::Integer(sql_i64(last)));
         let (bits, join) = match probe {
             Some(_) => ("f.bits", "LEFT JOIN text_filters f ON f.block = b.block"),
             None => ("NULL", ""),
@@ -188,13 +188,13 @@ impl Reader {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(rusqlite::params_from_iter(values))?;
         while let Some(row) = rows.next()? {
-            let start = unsigned(row, 0)? * BLOCK;
+            let start = get_u64(row, 0)? * BLOCK_RECORDS;
             if let (Some(probe), ValueRef::Blob(bits)) = (&probe, row.get_ref(1)?)
                 && !probe.may_occur(bits)
             {
                 continue;
             }
-            if !each(start..start + BLOCK)? {
+            if !each(start..start + BLOCK_RECORDS)? {
                 break;
             }
         }
@@ -202,12 +202,12 @@ impl Reader {
     }
 }
 
-/// A text as it is written in JSON, without quotes.
+/// Escapes a text as in JSON, without quotes.
 fn json_text(text: &str) -> String {
     let quoted = serde_json::Value::String(text.to_owned()).to_string();
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
-fn count(records: &[Record]) -> u64 {
+fn count(records: &[StoredRecord]) -> u64 {
     u64::try_from(records.len()).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Going through decisions, oldest first, without a copy of any: for whoever puts many of them together.
+//! Scans of decisions, oldest first and without copying, for callers that aggregate many of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,118 +8,119 @@ use std::ops::Range;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Rows, params};
 
-use super::block::BLOCK;
-use super::error::ReadFailed;
+use super::block::BLOCK_RECORDS;
+use super::error::ReadError;
 use super::reader::Reader;
-use super::rows::{signed, unsigned};
+use super::rows::{get_u64, sql_i64};
 
-/// What is looked at before anything large is: the rest of a row is read only when it is asked for.
-const COLUMNS: &str = "l.seq, l.source, l.session, l.erased, l.bytes, l.payload FROM leaves l";
+/// Columns of a decision. Large columns are last, so that they are read only if needed.
+const DECISION_COLUMNS: &str = "l.seq, l.source, l.session, l.erased, l.bytes, l.payload FROM leaves l";
 
-/// A decision as its row has it.
+/// A decision, borrowed from its row.
 #[derive(Debug, Clone, Copy)]
-pub struct Glance<'a> {
-    /// Its place.
+pub struct DecisionRef<'a> {
+    /// Number of the record.
     pub seq: u64,
-    /// Its envelope.
+    /// Bytes of the envelope.
     pub bytes: &'a [u8],
-    /// Its payload; absent when it never had one, when that was too large, or when it was erased.
+    /// Payload; `None` if there is none, if it was too large, or if it was erased.
     pub payload: Option<&'a [u8]>,
-    /// Whether its payload was erased.
+    /// Whether the payload was erased.
     pub erased: bool,
 }
 
 impl Reader {
-    /// Decisions of the sessions that are wanted, by harness and id. Those that nobody heard are left out.
-    /// Says where it ended: at the end of the range, or where there is nothing more.
-    pub fn scan(
+    /// Calls `each` for the decisions of the sessions for which `wanted` returns true, by harness and id. Skips undelivered
+    /// decisions. Returns the number after the last record that was read.
+    pub fn scan_decisions(
         &self,
         range: Range<u64>,
         wanted: impl Fn(&str, &str) -> bool,
-        mut each: impl FnMut(Glance<'_>),
-    ) -> Result<u64, ReadFailed> {
-        let unheard = self.unheard_between(&range)?;
-        let sql = format!("SELECT {COLUMNS} WHERE l.seq >= ?1 AND l.seq < ?2 ORDER BY l.seq");
+        mut each: impl FnMut(DecisionRef<'_>),
+    ) -> Result<u64, ReadError> {
+        let undelivered = self.undelivered_in(&range)?;
+        let sql = format!("SELECT {DECISION_COLUMNS} WHERE l.seq >= ?1 AND l.seq < ?2 ORDER BY l.seq");
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query(params![signed(range.start), signed(range.end)])?;
-        let last = go_through(rows, &unheard, wanted, &mut each)?;
+        let rows = statement.query(params![sql_i64(range.start), sql_i64(range.end)])?;
+        let last = visit_rows(rows, &undelivered, wanted, &mut each)?;
         Ok(last.map_or(range.start, |last| last + 1))
     }
 
-    /// All decisions of one session.
-    pub fn session(
+    /// Calls `each` for all delivered decisions of one session.
+    pub fn scan_session(
         &self,
         harness: &str,
         session: &str,
-        mut each: impl FnMut(Glance<'_>),
-    ) -> Result<(), ReadFailed> {
-        // One transaction: a block that is filed meanwhile is not seen twice.
+        mut each: impl FnMut(DecisionRef<'_>),
+    ) -> Result<(), ReadError> {
+        // One transaction gives a consistent view of the index.
         let transaction = self.connection.unchecked_transaction()?;
-        let unheard = self.unheard_between(&(0..u64::MAX))?;
-        let filed = self.filed()?;
+        let undelivered = self.undelivered_in(&(0..u64::MAX))?;
+        let indexed_end = self.first_unindexed()?;
         let mut blocks = Vec::new();
-        if filed > 0 {
+        if indexed_end > 0 {
             let sql = "SELECT block FROM filed WHERE field = 'session' AND value = ?1 ORDER BY block";
             let mut statement = self.connection.prepare_cached(sql)?;
-            let rows = statement.query_map([session], |row| unsigned(row, 0))?;
+            let rows = statement.query_map([session], |row| get_u64(row, 0))?;
             blocks = rows.collect::<Result<_, _>>()?;
         }
         let sql = format!(
-            "SELECT {COLUMNS} WHERE l.seq >= ?1 AND l.seq < ?2 AND l.session = ?3 AND l.source = ?4 ORDER BY l.seq"
+            "SELECT {DECISION_COLUMNS} WHERE l.seq >= ?1 AND l.seq < ?2 AND l.session = ?3 AND l.source = ?4 ORDER BY l.seq"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let ranges = blocks.into_iter().map(|block| block * BLOCK..(block + 1) * BLOCK);
-        for range in ranges.chain(std::iter::once(filed..u64::MAX)) {
-            let rows = statement.query(params![signed(range.start), signed(range.end), session, harness])?;
-            go_through(rows, &unheard, |_, _| true, &mut each)?;
+        let ranges = blocks.into_iter().map(|block| block * BLOCK_RECORDS..(block + 1) * BLOCK_RECORDS);
+        for range in ranges.chain(std::iter::once(indexed_end..u64::MAX)) {
+            let rows =
+                statement.query(params![sql_i64(range.start), sql_i64(range.end), session, harness])?;
+            visit_rows(rows, &undelivered, |_, _| true, &mut each)?;
         }
         drop(statement);
         transaction.commit()?;
         Ok(())
     }
 
-    fn unheard_between(&self, range: &Range<u64>) -> Result<BTreeSet<u64>, ReadFailed> {
+    fn undelivered_in(&self, range: &Range<u64>) -> Result<BTreeSet<u64>, ReadError> {
         if !self.knows_undelivered() {
             return Ok(BTreeSet::new());
         }
         let sql = "SELECT seq FROM undelivered WHERE seq >= ?1 AND seq < ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([signed(range.start), signed(range.end)], |row| unsigned(row, 0))?;
+        let rows = statement.query_map([sql_i64(range.start), sql_i64(range.end)], |row| get_u64(row, 0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 
-/// Looks at each row; says which was the last.
-fn go_through(
+/// Calls `each` for the rows. Returns the number of the last one.
+fn visit_rows(
     mut rows: Rows<'_>,
-    unheard: &BTreeSet<u64>,
+    undelivered: &BTreeSet<u64>,
     wanted: impl Fn(&str, &str) -> bool,
-    each: &mut impl FnMut(Glance<'_>),
-) -> Result<Option<u64>, ReadFailed> {
+    each: &mut impl FnMut(DecisionRef<'_>),
+) -> Result<Option<u64>, ReadError> {
     let mut last = None;
     while let Some(row) = rows.next()? {
-        let seq = unsigned(row, 0)?;
+        let seq = get_u64(row, 0)?;
         last = Some(seq);
-        // A leaf that is no decision, or was pruned, belongs to no session.
+        // Pruned leaves and other kinds of leaves have no session.
         let (Some(source), Some(session)) = (text(row, 1)?, text(row, 2)?) else { continue };
-        if !wanted(source, session) || unheard.contains(&seq) {
+        if !wanted(source, session) || undelivered.contains(&seq) {
             continue;
         }
         let erased = row.get::<_, i64>(3)? != 0;
         let (Some(bytes), payload) = (blob(row, 4)?, blob(row, 5)?) else { continue };
-        each(Glance { seq, bytes, payload, erased });
+        each(DecisionRef { seq, bytes, payload, erased });
     }
     Ok(last)
 }
 
-fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a str>, ReadFailed> {
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a str>, ReadError> {
     match row.get_ref(column)? {
         ValueRef::Text(text) => Ok(std::str::from_utf8(text).ok()),
         _ => Ok(None),
     }
 }
 
-fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>, ReadFailed> {
+fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>, ReadError> {
     match row.get_ref(column)? {
         ValueRef::Blob(bytes) => Ok(Some(bytes)),
         _ => Ok(None),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A ledger in numbers.
+//! Statistics of a ledger.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -9,69 +9,69 @@ use std::path::Path;
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
-use super::DATABASE;
-use super::block::BLOCK;
+use super::DATABASE_FILE;
+use super::block::BLOCK_RECORDS;
 use super::counters::{
-    COUNTER_COLUMNS, CounterKey, Counts, HOUR_MS, grouped_columns, read_counter, stored_columns,
+    COUNTER_COLUMNS, CounterKey, CounterValues, HOUR_MS, grouped_columns, read_counter, stored_columns,
 };
-use super::error::ReadFailed;
+use super::error::ReadError;
 use super::query::{Conditions, Filter};
 use super::reader::Reader;
-use super::rows::{signed, unsigned};
+use super::rows::{get_u64, sql_i64};
 
-/// How many names a list has at most; the rest is counted nowhere but in the totals.
+/// Maximum number of names in a list. Further names count in the totals only.
 const MAX_NAMES: usize = 50;
 const HOURS_OF_DAY: u64 = 24;
 
-/// A ledger, or a part of it, in numbers. Lists are largest first.
+/// Statistics of the records that match a filter. Lists are sorted by count, largest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// How many leaves fit.
+    /// Number of records.
     pub leaves: u64,
-    /// How many of them are decisions that nobody heard; only the totals count them.
+    /// Number of undelivered decisions, which count in the totals only.
     pub undelivered: u64,
-    /// How many sessions they are of.
+    /// Number of sessions.
     pub sessions: u64,
-    /// The first event, in milliseconds since the Unix epoch.
+    /// Time of the first event, in milliseconds since the Unix epoch.
     pub first_ms: Option<u64>,
-    /// The last event.
+    /// Time of the last event.
     pub last_ms: Option<u64>,
-    /// By kind.
+    /// Number of records by kind.
     pub kinds: Vec<(String, u64)>,
-    /// By verdict.
+    /// Number of records by verdict.
     pub verdicts: Vec<(String, u64)>,
-    /// By harness.
+    /// Number of records by harness.
     pub harnesses: Vec<(String, u64)>,
-    /// By tool.
+    /// Number of records by tool.
     pub tools: Vec<(String, u64)>,
-    /// By the rule that decided.
+    /// Number of records by deciding rule.
     pub rules: Vec<(String, u64)>,
-    /// By day and verdict, oldest first: midnight in UTC, the verdict, how many.
+    /// Number of decisions by day and verdict, oldest first: midnight in UTC, verdict, number.
     pub days: Vec<(u64, String, u64)>,
-    /// Payloads that are stored.
+    /// Number of stored payloads.
     pub payloads: u64,
-    /// Their bytes.
+    /// Size of the stored payloads, in bytes.
     pub payload_bytes: u64,
-    /// Payloads that were erased.
+    /// Number of erased payloads.
     pub erased: u64,
-    /// Leaves that were pruned.
+    /// Number of pruned records.
     pub pruned: u64,
 }
 
-/// How much room a ledger takes on the disk, in bytes.
+/// Disk space of a ledger, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskUse {
-    /// All files of its directory.
+    /// Size of all files in its directory.
     pub total: u64,
-    /// The part of it that is SQLite's journal. It holds recent writes, several times each, until they are
-    /// moved into the database; it says nothing about what a record costs.
+    /// Size of SQLite's journal, which is part of the total. It has recent writes, some of them several times, so it does
+    /// not show how much space a record takes.
     pub journal: u64,
 }
 
 impl DiskUse {
-    /// Adds the files of a ledger's directory up.
-    pub fn of(dir: &Path) -> Self {
-        let journal = format!("{DATABASE}-wal");
+    /// Adds up the files in a ledger's directory.
+    pub fn measure(dir: &Path) -> Self {
+        let journal = format!("{DATABASE_FILE}-wal");
         let mut found = Self::default();
         for file in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let length = file.metadata().map_or(0, |file| file.len());
@@ -85,7 +85,7 @@ impl DiskUse {
 /// Statistics as they are added up, counter by counter.
 #[derive(Default)]
 struct StatsSum {
-    totals: Counts,
+    totals: CounterValues,
     sessions: HashSet<String>,
     kinds: HashMap<String, u64>,
     verdicts: HashMap<String, u64>,
@@ -99,8 +99,8 @@ struct StatsSum {
 }
 
 impl StatsSum {
-    fn add(&mut self, key: &CounterKey<'_>, counts: &Counts) {
-        let Counts { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
+    fn add(&mut self, key: &CounterKey<'_>, counts: &CounterValues) {
+        let CounterValues { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
         self.totals.records += records;
         self.totals.undelivered += undelivered;
         self.totals.payloads += payloads;
@@ -131,7 +131,7 @@ impl StatsSum {
     }
 
     fn finish(self, (first_ms, last_ms): (Option<u64>, Option<u64>)) -> Stats {
-        let Counts { records, undelivered, payloads, payload_bytes, erased, pruned } = self.totals;
+        let CounterValues { records, undelivered, payloads, payload_bytes, erased, pruned } = self.totals;
         let days = self.days.into_iter().flat_map(|(day, verdicts)| {
             let mut verdicts: Vec<_> = verdicts.into_iter().filter(|(_, count)| *count > 0).collect();
             verdicts.sort_unstable();
@@ -172,7 +172,7 @@ fn most_frequent(names: HashMap<String, u64>) -> Vec<(String, u64)> {
     names
 }
 
-/// The part of a time range that consists of whole hours, and what is left of it at both ends.
+/// Splits a time range into whole hours and the rest at both ends.
 fn whole_hours(filter: &Filter) -> (Range<u64>, Vec<(u64, u64)>) {
     let (from, until) = (filter.from_ms.unwrap_or(0), filter.until_ms.unwrap_or(u64::MAX));
     let hours = from.div_ceil(HOUR_MS)..until / HOUR_MS;
@@ -185,12 +185,12 @@ fn whole_hours(filter: &Filter) -> (Range<u64>, Vec<(u64, u64)>) {
 }
 
 impl Reader {
-    /// Counts the records that match. Records of full blocks are counted already, unless the filter names a
-    /// session or a text: those are in few blocks.
-    pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadFailed> {
-        // One transaction: all numbers are about the same records.
+    /// Counts the records that match. For full blocks it reads counters, unless the filter has a session or a text, which
+    /// are in few blocks.
+    pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
+        // One transaction gives consistent numbers.
         let transaction = self.connection.unchecked_transaction()?;
-        let filed = self.filed()?;
+        let indexed_end = self.first_unindexed()?;
         let mut sum = StatsSum::default();
         let names = [&filter.session, &filter.text];
         let counted =
@@ -200,14 +200,14 @@ impl Reader {
             self.add_counters(filter, &hours, &mut sum)?;
             for (start, end) in rest {
                 let part = Filter { from_ms: Some(start), until_ms: Some(end), ..filter.clone() };
-                self.add_filed(&part, filed, &mut sum)?;
+                self.add_indexed(&part, indexed_end, &mut sum)?;
             }
         } else {
-            self.add_filed(filter, filed, &mut sum)?;
+            self.add_indexed(filter, indexed_end, &mut sum)?;
         }
-        self.add_range(filter, filed..u64::MAX, &mut sum)?;
+        self.add_range(filter, indexed_end..u64::MAX, &mut sum)?;
         let times = if counted && sum.totals.records > 0 {
-            (self.time_limit(filter, filed, "min")?, self.time_limit(filter, filed, "max")?)
+            (self.time_limit(filter, indexed_end, "min")?, self.time_limit(filter, indexed_end, "max")?)
         } else {
             sum.times.unzip()
         };
@@ -216,17 +216,12 @@ impl Reader {
     }
 
     /// Adds the counters of these hours.
-    fn add_counters(
-        &self,
-        filter: &Filter,
-        hours: &Range<u64>,
-        sum: &mut StatsSum,
-    ) -> Result<(), ReadFailed> {
+    fn add_counters(&self, filter: &Filter, hours: &Range<u64>, sum: &mut StatsSum) -> Result<(), ReadError> {
         let names = Filter { from_ms: None, until_ms: None, ..filter.clone() };
-        // A counter has the columns of a record that a filter compares.
+        // Counters have the same columns as records.
         let Conditions { leaves, mut values, .. } = names.conditions();
         let at = values.len();
-        values.extend([hours.start, hours.end].map(|hour| Value::Integer(signed(hour))));
+        values.extend([hours.start, hours.end].map(|hour| Value::Integer(sql_i64(hour))));
         let columns = stored_columns();
         let sql = format!(
             "SELECT {columns} FROM counters l WHERE {leaves} AND l.hour >= ?{} AND l.hour < ?{}",
@@ -237,10 +232,10 @@ impl Reader {
     }
 
     /// Adds records of full blocks that match.
-    fn add_filed(&self, filter: &Filter, filed: u64, sum: &mut StatsSum) -> Result<(), ReadFailed> {
+    fn add_indexed(&self, filter: &Filter, indexed_end: u64, sum: &mut StatsSum) -> Result<(), ReadError> {
         let mut next = 0..0;
-        self.each_block_backwards(filter, filed, |block| {
-            // Blocks next to each other are one range.
+        self.each_block_backwards(filter, indexed_end, |block| {
+            // Joins adjacent blocks to one range.
             if next.start != block.end {
                 self.add_range(filter, next.clone(), sum)?;
                 next.end = block.end;
@@ -252,13 +247,13 @@ impl Reader {
     }
 
     /// Adds the records of a range that match.
-    fn add_range(&self, filter: &Filter, range: Range<u64>, sum: &mut StatsSum) -> Result<(), ReadFailed> {
+    fn add_range(&self, filter: &Filter, range: Range<u64>, sum: &mut StatsSum) -> Result<(), ReadError> {
         if range.is_empty() {
             return Ok(());
         }
         let Conditions { leaves, mut values, .. } = filter.conditions();
         let at = values.len();
-        values.extend([range.start, range.end - 1].map(|seq| Value::Integer(signed(seq))));
+        values.extend([range.start, range.end - 1].map(|seq| Value::Integer(sql_i64(seq))));
         let columns = grouped_columns(self.knows_undelivered());
         let sql = format!(
             "SELECT {columns}, min(l.ts), max(l.ts) FROM leaves l
@@ -269,7 +264,7 @@ impl Reader {
         self.add_rows(&sql, &values, sum)
     }
 
-    fn add_rows(&self, sql: &str, values: &[Value], sum: &mut StatsSum) -> Result<(), ReadFailed> {
+    fn add_rows(&self, sql: &str, values: &[Value], sum: &mut StatsSum) -> Result<(), ReadError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let has_times = statement.column_count() > COUNTER_COLUMNS;
         let mut rows = statement.query(params_from_iter(values))?;
@@ -277,7 +272,7 @@ impl Reader {
             let (key, counts) = read_counter(row)?;
             sum.add(&key, &counts);
             if has_times {
-                let (first, last) = (unsigned(row, COUNTER_COLUMNS)?, unsigned(row, COUNTER_COLUMNS + 1)?);
+                let (first, last) = (get_u64(row, COUNTER_COLUMNS)?, get_u64(row, COUNTER_COLUMNS + 1)?);
                 let (earliest, latest) = sum.times.unwrap_or((first, last));
                 sum.times = Some((earliest.min(first), latest.max(last)));
             }
@@ -287,7 +282,7 @@ impl Reader {
 
     /// The time of the first or the last event that matches: `min` or `max`. Blocks are read in the order of
     /// their first or last event, until no other block can have an earlier or a later one.
-    fn time_limit(&self, filter: &Filter, filed: u64, limit: &str) -> Result<Option<u64>, ReadFailed> {
+    fn time_limit(&self, filter: &Filter, indexed_end: u64, limit: &str) -> Result<Option<u64>, ReadError> {
         let Conditions { leaves, blocks, mut values } = filter.conditions();
         let at = values.len();
         let (first, last) = (at + 1, at + 2);
@@ -296,28 +291,28 @@ impl Reader {
             "SELECT {limit}(l.ts) FROM leaves l WHERE {leaves} AND l.seq BETWEEN ?{first} AND ?{last}"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut look = |from: u64, to: u64| -> Result<Option<u64>, ReadFailed> {
+        let mut read_range = |from: u64, to: u64| -> Result<Option<u64>, ReadError> {
             values.truncate(at);
-            values.extend([from, to].map(|seq| Value::Integer(signed(seq))));
+            values.extend([from, to].map(|seq| Value::Integer(sql_i64(seq))));
             let found: Option<i64> = statement.query_row(params_from_iter(&values), |row| row.get(0))?;
             Ok(found.and_then(|ms| u64::try_from(ms).ok()))
         };
-        let mut best = look(filed, u64::MAX)?;
-        if filed == 0 {
+        let mut best = read_range(indexed_end, u64::MAX)?;
+        if indexed_end == 0 {
             return Ok(best);
         }
         let blocks = blocks.unwrap_or_else(|| "1".to_owned());
         let sql = format!("SELECT b.block, b.{column} FROM blocks b WHERE {blocks} ORDER BY 2 {order}");
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let wanted = filter.conditions().values;
+        let parameters = filter.conditions().values;
         let count = statement.parameter_count();
-        let mut rows = statement.query(params_from_iter(wanted.iter().take(count)))?;
+        let mut rows = statement.query(params_from_iter(parameters.iter().take(count)))?;
         while let Some(row) = rows.next()? {
-            let (block, reach) = (unsigned(row, 0)?, unsigned(row, 1)?);
-            if best.is_some_and(|best| if limit == "min" { reach >= best } else { reach <= best }) {
+            let (block, block_time) = (get_u64(row, 0)?, get_u64(row, 1)?);
+            if best.is_some_and(|best| if limit == "min" { block_time >= best } else { block_time <= best }) {
                 break;
             }
-            let found = look(block * BLOCK, block * BLOCK + BLOCK - 1)?;
+            let found = read_range(block * BLOCK_RECORDS, block * BLOCK_RECORDS + BLOCK_RECORDS - 1)?;
             best = if limit == "min" { found.into_iter().chain(best).min() } else { best.max(found) };
         }
         Ok(best)
@@ -330,17 +325,17 @@ mod tests {
 
     #[test]
     fn a_time_range_is_whole_hours_and_what_is_left_at_its_ends() {
-        let of = |from_ms: Option<u64>, until_ms: Option<u64>| {
+        let split = |from_ms: Option<u64>, until_ms: Option<u64>| {
             whole_hours(&Filter { from_ms, until_ms, ..Filter::default() })
         };
         let hour = HOUR_MS;
-        assert_eq!(of(None, None), (0..u64::MAX / hour, vec![]));
-        assert_eq!(of(Some(2 * hour), Some(4 * hour)), (2..4, vec![]));
-        assert_eq!(of(Some(hour + 1), None), (2..u64::MAX / hour, vec![(hour + 1, 2 * hour)]));
+        assert_eq!(split(None, None), (0..u64::MAX / hour, vec![]));
+        assert_eq!(split(Some(2 * hour), Some(4 * hour)), (2..4, vec![]));
+        assert_eq!(split(Some(hour + 1), None), (2..u64::MAX / hour, vec![(hour + 1, 2 * hour)]));
         let both = vec![(hour + 1, 2 * hour), (3 * hour, 3 * hour + 5)];
-        assert_eq!(of(Some(hour + 1), Some(3 * hour + 5)), (2..3, both));
-        assert_eq!(of(Some(hour + 1), Some(hour + 9)), (0..0, vec![(hour + 1, hour + 9)]));
-        assert_eq!(of(Some(hour - 1), Some(hour + 1)), (0..0, vec![(hour - 1, hour + 1)]));
-        assert!(of(Some(5 * hour), Some(hour)).0.is_empty());
+        assert_eq!(split(Some(hour + 1), Some(3 * hour + 5)), (2..3, both));
+        assert_eq!(split(Some(hour + 1), Some(hour + 9)), (0..0, vec![(hour + 1, hour + 9)]));
+        assert_eq!(split(Some(hour - 1), Some(hour + 1)), (0..0, vec![(hour - 1, hour + 1)]));
+        assert!(split(Some(5 * hour), Some(hour)).0.is_empty());
     }
 }

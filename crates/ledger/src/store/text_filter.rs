@@ -3,22 +3,22 @@
 //! Text search: one Bloom filter for each full block of records.
 //!
 //! The filter has a bit for every sequence of four bytes in an envelope or a stored payload of its block, with
-//! ASCII letters in lower case. A search reads the records of those blocks only whose filter has all sequences
-//! of the text. A full-text index would take as much room as the records and several times the processor time
-//! of an append; a filter takes 64 bytes and half a microsecond for each record.
+//! ASCII letters in lower case. A search reads only the blocks whose filter has all sequences of the text. A full-text
+//! index would take as much space as the records and several times the CPU time of an append; a filter takes 64 bytes and
+//! half a microsecond for each record.
 //!
-//! Erased text leaves the filter: it is computed again from what remains of the block.
+//! After an erasure the filter of the block is computed again, so that it does not reveal erased text.
 
 use rusqlite::{Connection, params};
 
-use super::block::BLOCK;
-use super::rows::signed;
+use super::block::BLOCK_RECORDS;
+use super::rows::sql_i64;
 
-/// Bytes of a filter. In a block of a busy machine a fifth of its bits are set.
+/// Size of a filter. In a typical block a fifth of its bits are set.
 const FILTER_BYTES: usize = 16 << 10;
-/// Bits of a hash that choose a bit of the filter.
+/// Number of hash bits that select a bit of the filter.
 const FILTER_INDEX_BITS: u32 = FILTER_BYTES.ilog2() + 3;
-/// Bytes of a sequence. A shorter text cannot be looked up.
+/// Length of a sequence. Shorter texts have no probe.
 const SEQUENCE_BYTES: usize = 4;
 
 /// The byte sequences that occur in some texts.
@@ -26,7 +26,7 @@ const SEQUENCE_BYTES: usize = 4;
 pub(crate) struct TextFilter {
     /// One byte for each bit of the filter: setting a byte is twice as fast as setting a bit.
     seen: Box<[u8]>,
-    /// Used for every text, so that none needs memory of its own.
+    /// Buffer that is reused for every text.
     lower: Vec<u8>,
 }
 
@@ -34,15 +34,13 @@ pub(crate) struct TextFilter {
 #[derive(Debug)]
 pub(crate) struct TextProbe(Vec<usize>);
 
-/// The bit of each sequence of a text in lower case.
+/// The bit of each sequence of a text, which must be in lower case.
 fn bits_of(lower: &[u8]) -> impl Iterator<Item = usize> {
     let sequences = lower.windows(SEQUENCE_BYTES).filter_map(|bytes| bytes.try_into().ok());
-    // An odd constant with its bits well mixed, as hashing by multiplication needs it.
+    // Multiplicative hashing with an odd constant.
     let hashes = sequences.map(|bytes| u32::from_le_bytes(bytes).wrapping_mul(0x9E37_79B1));
     hashes.map(|hash| usize::try_from(hash >> (u32::BITS - FILTER_INDEX_BITS)).unwrap_or(0))
 }
-
-// === impl TextFilter ===
 
 impl Default for TextFilter {
     fn default() -> Self {
@@ -62,7 +60,7 @@ impl TextFilter {
         }
     }
 
-    /// The filter as it is stored, and an empty one from here on.
+    /// Returns the filter in its stored form, and resets it.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let pack = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
         let bits = self.seen.chunks(8).map(pack).collect();
@@ -75,7 +73,8 @@ impl TextFilter {
         let mut filter = Self::default();
         let sql = "SELECT bytes, payload FROM leaves WHERE seq BETWEEN ?1 AND ?2";
         let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query([signed(block * BLOCK), signed(block * BLOCK + BLOCK - 1)])?;
+        let mut rows = statement
+            .query([sql_i64(block * BLOCK_RECORDS), sql_i64(block * BLOCK_RECORDS + BLOCK_RECORDS - 1)])?;
         while let Some(row) = rows.next()? {
             for column in 0..2 {
                 filter.add(row.get_ref(column)?.as_blob_or_null()?.unwrap_or_default());
@@ -85,22 +84,20 @@ impl TextFilter {
     }
 }
 
-/// Stores the filter of a block in the place of the one before.
+/// Stores the filter of a block, replacing an earlier one.
 pub(crate) fn store(connection: &Connection, block: u64, bits: &[u8]) -> rusqlite::Result<()> {
     let sql = "INSERT OR REPLACE INTO text_filters (block, bits) VALUES (?1, ?2)";
-    connection.prepare_cached(sql)?.execute(params![signed(block), bits]).map(drop)
+    connection.prepare_cached(sql)?.execute(params![sql_i64(block), bits]).map(drop)
 }
 
 /// Whether this is the stored filter of a block.
 pub(crate) fn is_stored(connection: &Connection, block: u64, bits: &[u8]) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM text_filters WHERE block = ?1 AND bits = ?2";
-    connection.prepare_cached(sql)?.exists(params![signed(block), bits])
+    connection.prepare_cached(sql)?.exists(params![sql_i64(block), bits])
 }
 
-// === impl TextProbe ===
-
 impl TextProbe {
-    /// The probe of a text as it is written in JSON; nothing if the text is too short for one.
+    /// The probe of a text that is escaped as in JSON; `None` if the text is too short.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let mut bits: Vec<_> = bits_of(text.to_ascii_lowercase().as_bytes()).collect();
         bits.sort_unstable();

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Opening for one leaf: what a hook does when there is no daemon.
+//! Opening a ledger for one leaf, as a hook does without a daemon.
 
-use tenterhook_ledger::{Appended, Entry, Ledger, Opened, Options, Sealed};
+use tenterhook_ledger::{Appended, Ledger, LedgerEntry, LedgerOptions, OpenedLedger, SealedEntry};
 
-use crate::common::{Test, clock, entry, key};
+use crate::common::{TestLedger, clock, entry, key};
 
-fn open(test: &Test) -> Opened {
-    Ledger::open(&test.dir, Options { key: Some(key(1)), ..Options::brief(clock) }).unwrap()
+fn open(test: &TestLedger) -> OpenedLedger {
+    Ledger::open(&test.dir, LedgerOptions { key: Some(key(1)), ..LedgerOptions::brief(clock) }).unwrap()
 }
 
-fn journal(test: &Test) -> u64 {
+fn journal(test: &TestLedger) -> u64 {
     std::fs::metadata(test.dir.join("ledger.db-wal")).map_or(0, |journal| journal.len())
 }
 
 #[test]
 fn a_leaf_is_signed_by_the_commit_that_records_it() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let opened = open(&test);
     opened.ledger.append(entry(1)).unwrap();
     let (size, note) = test.reader().checkpoint().unwrap().unwrap();
@@ -25,24 +25,24 @@ fn a_leaf_is_signed_by_the_commit_that_records_it() {
 }
 
 #[test]
-fn the_next_one_finds_everything_in_order() {
-    let test = Test::new();
+fn the_next_writer_finds_everything_in_order() {
+    let test = TestLedger::new();
     for number in 1..=20 {
         let opened = open(&test);
         assert_eq!(opened.recovered, [""; 0], "{number}");
         assert_eq!(opened.ledger.append(entry(number)).unwrap(), Appended::New { seq: number });
         opened.ledger.close().unwrap();
-        assert!(journal(&test) > 0, "what is in the journal stays there");
+        assert!(journal(&test) > 0, "a short journal is left to the next writer");
         assert_eq!(test.verify().unwrap().unpublished, 0);
     }
     assert_eq!(test.open().append(entry(7)).unwrap(), Appended::AlreadyThere { seq: 7 });
-    assert_eq!(journal(&test), 0, "who stays longer tidies up");
+    assert_eq!(journal(&test), 0, "a longer-lived writer truncates the journal");
     assert_eq!(test.verify().unwrap().size, 21);
 }
 
 #[test]
-fn the_journal_does_not_grow_for_ever() {
-    let test = Test::new();
+fn the_length_of_the_journal_is_bounded() {
+    let test = TestLedger::new();
     let mut longest = 0;
     for number in 1..=200 {
         let opened = open(&test);
@@ -56,9 +56,9 @@ fn the_journal_does_not_grow_for_ever() {
 
 #[test]
 fn several_entries_share_a_commit_and_a_signature() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = open(&test).ledger;
-    let seal = |entry: Entry| -> Sealed { entry.seal(ledger.sealing()).unwrap() };
+    let seal = |entry: LedgerEntry| -> SealedEntry { entry.seal(ledger.sealing()).unwrap() };
     let entries = vec![seal(entry(1)), seal(entry(2)), seal(entry(1)), seal(entry(3))];
     let new = |seq| Appended::New { seq };
     let appended = ledger.append(entries).unwrap();
@@ -69,7 +69,7 @@ fn several_entries_share_a_commit_and_a_signature() {
 
 #[test]
 fn entries_can_be_submitted_even_so() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = open(&test).ledger;
     crate::common::record(&ledger, 1..=10);
     ledger.close().unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A ledger in a directory of its own, with a clock and ids that do not change.
+//! Test ledgers in temporary directories, with a fixed clock and fixed ids.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,20 @@ use tenterhook_event::{
     ToolCall,
 };
 use tenterhook_ledger::{
-    Entry, Expect, Ledger, Options, Problem, Queued, Reader, Signer, SoftwareKey, Verified,
+    Expectations, Ledger, LedgerEntry, LedgerOptions, LogProblem, QueuedEntry, Reader, Signer, SoftwareKey,
+    VerifiedLog,
 };
 
 pub(crate) const ORIGIN: &str = "example.com/ledger";
 /// 2026-11-15T08:00:00.000Z
 pub(crate) const NOW: u64 = 1_794_729_600_000;
 
-/// The moment in which every test takes place.
+/// The fixed time of all tests.
 pub(crate) fn clock() -> u64 {
     NOW
 }
 
-/// Detectors that know one kind of secret: what follows `secret=`, up to a space or quote.
+/// A detector for one kind of secret: the text after `secret=`, up to a space or quote.
 pub(crate) fn find_secrets(text: &str) -> Vec<(Range<usize>, &str)> {
     let starts = text.match_indices("secret=").map(|(at, found)| at + found.len());
     let end = |start: usize| text[start..].find([' ', '"']).map_or(text.len(), |length| start + length);
@@ -53,23 +54,23 @@ pub(crate) fn outcome(number: u64) -> Outcome {
     if !number.is_multiple_of(4) {
         return Outcome::default();
     }
-    let said = |text: &str| Attributed { by: By::rule("no-four"), value: text.to_owned() };
+    let attributed = |text: &str| Attributed { by: By::rule("no-four"), value: text.to_owned() };
     Outcome {
         decision: Decision::Deny,
-        reasons: vec![said("nothing that four divides")],
-        nudges: vec![said("try five")],
+        reasons: vec![attributed("nothing that four divides")],
+        nudges: vec![attributed("try five")],
         ..Outcome::default()
     }
 }
 
 /// The decision about event `number`; every fourth is a deny.
-pub(crate) fn entry(number: u64) -> Entry {
+pub(crate) fn entry(number: u64) -> LedgerEntry {
     decided(event(number), &outcome(number))
 }
 
-pub(crate) fn decided(event: Event, outcome: &Outcome) -> Entry {
+pub(crate) fn decided(event: Event, outcome: &Outcome) -> LedgerEntry {
     let call = HookCall { event, native: None };
-    Entry::decision(
+    LedgerEntry::decision(
         &DecidedCall { call: &call, outcome, generation: "g1", took_us: 40, facts: None, file_effects: None },
         &find_secrets,
     )
@@ -77,34 +78,37 @@ pub(crate) fn decided(event: Event, outcome: &Outcome) -> Entry {
 
 /// Records these decisions, in batches.
 pub(crate) fn record(ledger: &Ledger, numbers: std::ops::RangeInclusive<u64>) {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, results) = std::sync::mpsc::channel();
     let count = numbers.clone().count();
     for number in numbers {
-        let tell = tell.clone();
-        ledger.append(Queued::new(entry(number), move |result| tell.send(result.unwrap()).unwrap())).unwrap();
+        let sender = sender.clone();
+        ledger
+            .append(QueuedEntry::new(entry(number), move |result| sender.send(result.unwrap()).unwrap()))
+            .unwrap();
     }
-    assert_eq!(told.iter().take(count).count(), count);
+    assert_eq!(results.iter().take(count).count(), count);
 }
 
 pub(crate) fn key(seed: u8) -> Arc<dyn Signer> {
     Arc::new(SoftwareKey::from_seed(ORIGIN, &[seed; 32]).unwrap())
 }
 
-/// Options whose checkpoints come only when they are asked for.
-pub(crate) fn options() -> Options {
-    let mut options = Options::new(clock);
+/// Options without automatic checkpoints.
+pub(crate) fn options() -> LedgerOptions {
+    let mut options = LedgerOptions::new(clock);
     options.key = Some(key(1));
     options.checkpoint_every.leaves = u64::MAX;
     options.checkpoint_every.age = Duration::from_hours(1);
     options
 }
 
-pub(crate) struct Test {
+/// A ledger in a temporary directory.
+pub(crate) struct TestLedger {
     pub(crate) dir: PathBuf,
     pub(crate) temporary: TempDir,
 }
 
-impl Test {
+impl TestLedger {
     pub(crate) fn new() -> Self {
         let temporary = tempfile::tempdir().unwrap();
         Self { dir: temporary.path().join("ledger"), temporary }
@@ -134,15 +138,15 @@ impl Test {
         rusqlite::Connection::open(self.dir.join("ledger.db")).unwrap()
     }
 
-    pub(crate) fn verify(&self) -> Result<Verified, Problem> {
-        self.verify_with(Expect { key: Some(key(1).key().clone()), since: None })
+    pub(crate) fn verify(&self) -> Result<VerifiedLog, LogProblem> {
+        self.verify_with(Expectations { key: Some(key(1).key().clone()), since: None })
     }
 
-    pub(crate) fn verify_with(&self, expect: Expect) -> Result<Verified, Problem> {
+    pub(crate) fn verify_with(&self, expect: Expectations) -> Result<VerifiedLog, LogProblem> {
         self.reader().verify(expect, &mut |_, _| ())
     }
 
-    /// What `verify` complains about.
+    /// The problem that `verify` finds.
     pub(crate) fn complaint(&self) -> String {
         self.verify().unwrap_err().to_string()
     }

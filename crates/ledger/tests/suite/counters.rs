@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counters and text filters of full blocks: they say what a scan of all records says, also after something was
-//! taken away, and damage to them is found and fixed.
+//! Counters and text filters of full blocks: they agree with a scan of all records, also after removals, and damage to
+//! them is found and repaired.
 
 use tenterhook_event::{EventId, Timestamp};
-use tenterhook_ledger::{Filter, Kind, Ledger, Reader, Sealed, Stats};
+use tenterhook_ledger::{Filter, LeafKind, Ledger, Reader, SealedEntry, Stats};
 
-use crate::common::{NOW, Test, decided, event, find_secrets, options, outcome, record};
+use crate::common::{NOW, TestLedger, decided, event, find_secrets, options, outcome, record};
 
 const HOUR_MS: u64 = 3_600_000;
 
 /// 700 decisions of ten hours: two full blocks and some more. Their times are not in order.
-fn busy() -> Test {
-    let test = Test::new();
+fn busy() -> TestLedger {
+    let test = TestLedger::new();
     let ledger = test.open();
     for number in 1..=700 {
         let mut event = event(number);
@@ -36,7 +36,7 @@ fn filters() -> Vec<Filter> {
         Filter { harness: some(""), ..all.clone() },
         Filter { tool: some("Tool7"), verdict: some("none"), ..all.clone() },
         Filter { rule: some("no-four"), ..all.clone() },
-        Filter { kind: Some(Kind::Decision), from_ms: Some(NOW + HOUR_MS), ..all.clone() },
+        Filter { kind: Some(LeafKind::Decision), from_ms: Some(NOW + HOUR_MS), ..all.clone() },
         Filter { from_ms: Some(NOW + 1234), until_ms: Some(NOW + 5 * HOUR_MS + 99), ..all.clone() },
         Filter { from_ms: Some(NOW + 10), until_ms: Some(NOW + HOUR_MS / 2), ..all.clone() },
         Filter { until_ms: Some(NOW + 3 * HOUR_MS), verdict: some("deny"), ..all.clone() },
@@ -49,15 +49,15 @@ fn filters() -> Vec<Filter> {
     ]
 }
 
-/// What a reader says that knows neither counters nor filters.
-fn scanned<T>(test: &Test, read: impl Fn(&Reader) -> T) -> T {
+/// Reads the store without its counters and filters.
+fn scanned<T>(test: &TestLedger, read: impl Fn(&Reader) -> T) -> T {
     test.database().execute_batch("PRAGMA user_version = 5").unwrap();
     let found = read(&test.reader());
     test.database().execute_batch("PRAGMA user_version = 6").unwrap();
     found
 }
 
-fn assert_same_as_scan(test: &Test) -> Stats {
+fn assert_same_as_scan(test: &TestLedger) -> Stats {
     for filter in filters() {
         let stats = |reader: &Reader| reader.stats(&filter).unwrap();
         assert_eq!(stats(&test.reader()), scanned(test, stats), "{filter:?}");
@@ -102,8 +102,8 @@ fn erasing_pruning_and_superseding_keep_the_counters_right() {
         let mut event = event(number);
         event.id = EventId::from_parts(NOW + number, u128::from(number));
         let entry = decided(event, &outcome(1)).seal(ledger.sealing()).unwrap();
-        let spooled = Sealed::from_spool(&entry.to_spool().unwrap()).unwrap();
-        ledger.append(spooled.superseding().unwrap()).unwrap();
+        let spooled = SealedEntry::from_spool(&entry.to_spool().unwrap()).unwrap();
+        ledger.append(spooled.into_superseding().unwrap()).unwrap();
     }
     assert_eq!(assert_same_as_scan(&test).undelivered, 2);
     record(&ledger, 701..=900);
@@ -125,9 +125,9 @@ fn damaged_counters_and_filters_are_named_and_written_again() {
     ];
     let expected = [
         ("counters", "the counters of `ledger stats` do not match the records"),
-        ("text", "who looks for their text would not find all there is"),
-        ("filed", "something is filed that no leaf says"),
-        ("session", "who looks for session `session-1` would not find all there is"),
+        ("text", "index entry for text is missing or incomplete"),
+        ("filed", "the index has an entry without a record"),
+        ("session", "index entry for session `session-1` is missing or incomplete"),
     ];
     let test = busy();
     for (sql, what) in damage {
@@ -135,7 +135,7 @@ fn damaged_counters_and_filters_are_named_and_written_again() {
         let problem = test.verify().unwrap_err();
         let (_, message) = expected.iter().find(|(name, _)| *name == what).unwrap();
         assert!(problem.to_string().ends_with(message), "{sql}: {problem}");
-        assert!(problem.wrong.is_index());
+        assert!(problem.defect.is_index());
         let ledger = test.open();
         ledger.rebuild_index("dev").unwrap();
         ledger.close().unwrap();
@@ -153,14 +153,14 @@ fn a_store_of_format_5_gets_counters_and_filters() {
     test.verify().unwrap();
     assert_eq!(test.reader().stats(&Filter::default()).unwrap(), before);
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert_eq!(opened.recovered, ["the store was brought from format 5 to format 6"]);
+    assert_eq!(opened.recovered, ["migrated the store from format 5 to format 6"]);
     opened.ledger.close().unwrap();
     assert_eq!(assert_same_as_scan(&test), before);
 }
 
 #[test]
 fn a_block_that_several_runs_fill_has_its_filter() {
-    let test = Test::new();
+    let test = TestLedger::new();
     for numbers in [1..=100, 101..=200, 201..=300] {
         let ledger = test.open();
         record(&ledger, numbers);

@@ -19,7 +19,8 @@ mod counters;
 mod crash;
 mod disk;
 mod durable;
-mod filing;
+mod failures;
+mod index;
 mod key;
 mod migrate;
 mod query;
@@ -33,9 +34,8 @@ mod supersede;
 mod tamper;
 mod tamper_export;
 mod tamper_tiles;
-mod torn;
+mod torn_writes;
 mod tree;
-mod trouble;
 
 #[test]
 fn no_file_of_this_suite_is_forgotten() {

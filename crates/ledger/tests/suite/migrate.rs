@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A store of an older format is read as it is, and brought to the newest when somebody writes.
+//! A store of an older format is read without changes, and migrated when it is opened for writing.
 
 use tenterhook_ledger::{Appended, Filter, Ledger};
 
-use crate::common::{Test, entry, event, options, record};
+use crate::common::{TestLedger, entry, event, options, record};
 
-/// What a store of format 1 had, word for word.
+/// Tables of format 1.
 const FORMAT_1: &str = "CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
         nodes BLOB NOT NULL,
@@ -31,9 +31,9 @@ const FORMAT_1: &str = "CREATE TABLE leaves (
     CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, at INTEGER NOT NULL, note TEXT NOT NULL) STRICT;
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;";
 
-/// A ledger of 601 leaves as a program of then left it: 4096 bytes to a page.
-fn of_format_1() -> Test {
-    let test = Test::new();
+/// A ledger of format 1 with 601 leaves and pages of 4096 bytes.
+fn of_format_1() -> TestLedger {
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=600);
     ledger.close().unwrap();
@@ -53,7 +53,7 @@ fn of_format_1() -> Test {
     test
 }
 
-fn denied(test: &Test) -> usize {
+fn denied(test: &TestLedger) -> usize {
     let filter = Filter { verdict: Some("deny".into()), ..Filter::default() };
     assert_eq!(test.reader().stats(&filter).unwrap().leaves, 150);
     test.reader().query(&filter, 1000).unwrap().records.len()
@@ -72,8 +72,8 @@ fn a_store_of_format_1_is_brought_to_the_newest() {
     let test = of_format_1();
     let before = test.verify().unwrap();
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 6"]);
-    assert_eq!(test.verify().unwrap(), before, "leaf by leaf the same, and all of it filed");
+    assert_eq!(opened.recovered, ["migrated the store from format 1 to format 6"]);
+    assert_eq!(test.verify().unwrap(), before, "all leaves are the same, and indexed");
     assert_eq!(denied(&test), 150);
     for number in [1, 300, 600] {
         assert_eq!(opened.ledger.append(entry(number)).unwrap(), Appended::AlreadyThere { seq: number });
@@ -86,11 +86,11 @@ fn a_store_of_format_1_is_brought_to_the_newest() {
 }
 
 /// A store of format 3 keeps its head as a note, and may have leaves that only the head signs.
-fn of_format_3() -> Test {
-    let test = Test::new();
+fn of_format_3() -> TestLedger {
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=20);
-    let copy = Test::new();
+    let copy = TestLedger::new();
     std::fs::create_dir(&copy.dir).unwrap();
     std::fs::set_permissions(&copy.dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     for name in ["ledger.db", "ledger.db-wal", "checkpoint"] {
@@ -113,7 +113,7 @@ fn the_head_of_format_3_signs_as_before_and_becomes_a_checkpoint() {
     let before = test.verify().unwrap();
     assert_eq!((before.size, before.unpublished, before.checkpoints), (21, 20, 1));
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert!(opened.recovered.contains(&"the store was brought from format 3 to format 6".to_owned()));
+    assert!(opened.recovered.contains(&"migrated the store from format 3 to format 6".to_owned()));
     let after = test.verify().unwrap();
     assert_eq!((after.size, after.root, after.unpublished), (21, before.root, 0));
     record(&opened.ledger, 21..=25);
@@ -123,9 +123,9 @@ fn the_head_of_format_3_signs_as_before_and_becomes_a_checkpoint() {
 }
 
 #[test]
-fn leaves_behind_the_head_of_format_3_are_not_vouched_for() {
+fn leaves_after_the_head_of_format_3_are_refused() {
     let test = of_format_3();
     test.database().execute_batch("DELETE FROM meta WHERE name = 'head'").unwrap();
-    assert!(test.complaint().contains("nobody signed the last 20"), "{}", test.complaint());
+    assert!(test.complaint().contains("the last 20 are not signed"), "{}", test.complaint());
     assert!(Ledger::open(&test.dir, options()).is_err());
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finding, counting, exporting and proving.
+//! Queries, statistics, exports and proofs.
 
 use tenterhook_ledger::tree::Frontier;
-use tenterhook_ledger::{Filter, Format, Hash, Kind, LeafProof};
+use tenterhook_ledger::{FileFormat, Filter, Hash, LeafKind, LeafProof};
 
-use crate::common::{NOW, Test, key};
+use crate::common::{NOW, TestLedger, key};
 
-fn seqs(test: &Test, filter: &Filter) -> Vec<u64> {
+fn seqs(test: &TestLedger, filter: &Filter) -> Vec<u64> {
     test.reader().query(filter, 100).unwrap().records.iter().map(|record| record.seq).collect()
 }
 
 #[test]
 fn leaves_are_found_by_what_they_say_newest_first() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let some = |text: &str| Some(text.to_owned());
     let all = Filter::default();
     assert_eq!(
@@ -25,7 +25,7 @@ fn leaves_are_found_by_what_they_say_newest_first() {
         [36, 24, 12]
     );
     assert_eq!(seqs(&test, &Filter { verdict: some("none"), ..all.clone() }).len(), 30);
-    assert_eq!(seqs(&test, &Filter { kind: Some(Kind::Start), ..all.clone() }), [0]);
+    assert_eq!(seqs(&test, &Filter { kind: Some(LeafKind::Start), ..all.clone() }), [0]);
     assert_eq!(
         seqs(&test, &Filter { from_ms: Some(NOW + 38), until_ms: Some(NOW + 40), ..all.clone() }),
         [39, 38]
@@ -36,7 +36,7 @@ fn leaves_are_found_by_what_they_say_newest_first() {
     assert_eq!(
         seqs(&test, &Filter { text: some("\"command\""), ..all.clone() }),
         [0u64; 0],
-        "a quote stands as JSON has it"
+        "a quote is escaped as in JSON"
     );
     assert_eq!(
         seqs(&test, &Filter { tool: some("Bash"), harness: some("claude-code"), ..all.clone() }).len(),
@@ -47,7 +47,7 @@ fn leaves_are_found_by_what_they_say_newest_first() {
 
 #[test]
 fn pages_follow_one_another_without_a_gap() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let (mut filter, mut found) = (Filter::default(), Vec::new());
     loop {
         let page = test.reader().query(&filter, 7).unwrap();
@@ -58,13 +58,14 @@ fn pages_follow_one_another_without_a_gap() {
         }
     }
     assert_eq!(found, (0..=40).rev().collect::<Vec<_>>());
-    let tail: Vec<u64> = test.reader().from(38, 100).unwrap().iter().map(|record| record.seq).collect();
+    let tail: Vec<u64> =
+        test.reader().records_from(38, 100).unwrap().iter().map(|record| record.seq).collect();
     assert_eq!(tail, [38, 39, 40]);
 }
 
 #[test]
 fn a_ledger_in_numbers() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let stats = test.reader().stats(&Filter::default()).unwrap();
     let pair = |name: &str, count: u64| (name.to_owned(), count);
     assert_eq!((stats.leaves, stats.sessions, stats.payloads), (41, 3, 40));
@@ -78,9 +79,9 @@ fn a_ledger_in_numbers() {
 
 #[test]
 fn the_table_for_people_is_safe_to_open() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let mut table = Vec::new();
-    test.reader().export(Format::Csv, &mut table).unwrap();
+    test.reader().export(FileFormat::Csv, &mut table).unwrap();
     let table = String::from_utf8(table).unwrap();
     assert_eq!(table.lines().count(), 42);
     let row = table.lines().nth(5).unwrap();
@@ -94,7 +95,7 @@ fn the_table_for_people_is_safe_to_open() {
 
 #[test]
 fn the_tiles_give_the_root_that_was_signed() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let dir = test.path().join("tiles");
     test.reader().export_tiles(&dir).unwrap();
     let tile = std::fs::read(dir.join("tile/0/000.p/41")).unwrap();
@@ -112,7 +113,7 @@ fn the_tiles_give_the_root_that_was_signed() {
 
 #[test]
 fn the_proof_of_a_leaf_is_a_text_that_needs_nothing_else() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let text = test.reader().proof(20).unwrap().unwrap().to_string();
     let proof: LeafProof = text.parse().unwrap();
     let signer = key(1);
@@ -123,7 +124,7 @@ fn the_proof_of_a_leaf_is_a_text_that_needs_nothing_else() {
     other.leaf = String::from_utf8(other.leaf).unwrap().replace("deny", "allow").into_bytes();
     assert_eq!(
         other.check(&keys).unwrap_err().to_string(),
-        "leaf 20 is not in the tree of 41 leaves that the checkpoint signs"
+        "record 20 is not in the tree of 41 records that the checkpoint signs"
     );
     let moved = LeafProof { seq: 21, ..proof.clone() };
     assert!(moved.check(&keys).is_err());
@@ -132,7 +133,7 @@ fn the_proof_of_a_leaf_is_a_text_that_needs_nothing_else() {
             .check(&[key(2).key()])
             .unwrap_err()
             .to_string()
-            .starts_with("the checkpoint is signed by an unknown key")
+            .starts_with("checkpoint: signed by an unknown key")
     );
     for broken in
         ["", "c2sp.org/tlog-proof@v1\n", &text.replace("index 20", "index 020"), &text.replace("extra ", "")]
@@ -143,17 +144,18 @@ fn the_proof_of_a_leaf_is_a_text_that_needs_nothing_else() {
 }
 
 #[test]
-fn decisions_are_gone_through_oldest_first_by_session() {
-    let test = Test::filled();
+fn decisions_are_scanned_oldest_first_by_session() {
+    let test = TestLedger::filled();
     let reader = test.reader();
     let (mut all, mut of_one) = (Vec::new(), Vec::new());
-    let end = reader.scan(0..20, |_, session| session == "session-1", |leaf| all.push(leaf.seq)).unwrap();
-    assert_eq!((end, reader.scan(end..1000, |_, _| false, |_| {}).unwrap()), (20, 41));
+    let end =
+        reader.scan_decisions(0..20, |_, session| session == "session-1", |leaf| all.push(leaf.seq)).unwrap();
+    assert_eq!((end, reader.scan_decisions(end..1000, |_, _| false, |_| {}).unwrap()), (20, 41));
     reader
-        .session("claude-code", "session-1", |leaf| of_one.push((leaf.seq, leaf.payload.is_some())))
+        .scan_session("claude-code", "session-1", |leaf| of_one.push((leaf.seq, leaf.payload.is_some())))
         .unwrap();
     let expected: Vec<_> = seqs(&test, &Filter { session: Some("session-1".into()), ..Filter::default() });
     assert_eq!(of_one, expected.iter().rev().map(|seq| (*seq, true)).collect::<Vec<_>>());
     assert_eq!(all, expected.into_iter().rev().filter(|seq| *seq < 20).collect::<Vec<_>>());
-    reader.session("codex", "session-1", |_| panic!("of another harness")).unwrap();
+    reader.scan_session("codex", "session-1", |_| panic!("of another harness")).unwrap();
 }

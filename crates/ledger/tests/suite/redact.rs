@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets become marks before anything is stored or spooled.
+//! Secrets are replaced by marks before anything is stored or spooled.
 
 use serde_json::json;
 use tenterhook_event::{EventId, Timestamp};
-use tenterhook_ledger::{Durability, Entry, Ledger, Options, RedactionKey};
+use tenterhook_ledger::{Durability, Ledger, LedgerEntry, LedgerOptions, RedactionKey};
 
-use crate::common::{NOW, Test, decided, entry, event, find_secrets, options, outcome};
+use crate::common::{NOW, TestLedger, decided, entry, event, find_secrets, options, outcome};
 
-fn secretive(number: u64) -> tenterhook_ledger::Entry {
+fn entry_with_secrets(number: u64) -> tenterhook_ledger::LedgerEntry {
     let mut event = event(number);
     event.cwd = Some("/home/dev/secret=cwd".into());
     event.tool.as_mut().unwrap().args = json!({
@@ -16,17 +16,17 @@ fn secretive(number: u64) -> tenterhook_ledger::Entry {
         "env": {"secret=inkey": "secret=hunter2"},
     });
     event.detail.prompt = Some("use secret=hunter2 please".into());
-    let mut said = outcome(4);
-    said.reasons[0].value = "it sends secret=hunter2 away".into();
-    decided(event, &said)
+    let mut outcome = outcome(4);
+    outcome.reasons[0].value = "it sends secret=hunter2 away".into();
+    decided(event, &outcome)
 }
 
 #[test]
-fn no_secret_is_in_any_file_and_equal_ones_can_be_told() {
-    let test = Test::new();
+fn no_secret_is_in_any_file_and_equal_secrets_have_equal_marks() {
+    let test = TestLedger::new();
     let ledger = test.open();
-    ledger.append(secretive(1)).unwrap();
-    let spooled = secretive(2).seal(ledger.sealing()).unwrap().to_spool().unwrap();
+    ledger.append(entry_with_secrets(1)).unwrap();
+    let spooled = entry_with_secrets(2).seal(ledger.sealing()).unwrap().to_spool().unwrap();
     assert!(!spooled.contains("hunter2") && !spooled.contains("inkey"), "{spooled}");
     ledger.close().unwrap();
     for name in std::fs::read_dir(&test.dir).unwrap().map(|file| file.unwrap().path()) {
@@ -49,20 +49,20 @@ fn no_secret_is_in_any_file_and_equal_ones_can_be_told() {
 }
 
 #[test]
-fn whoever_wants_secrets_kept_has_to_say_so() {
-    let test = Test::new();
+fn secrets_are_kept_only_if_configured() {
+    let test = TestLedger::new();
     let mut raw = options();
     raw.keep_raw = true;
     let ledger = Ledger::open(&test.dir, raw).unwrap().ledger;
-    assert_eq!(ledger.append(secretive(1)).unwrap().seq(), 2);
+    assert_eq!(ledger.append(entry_with_secrets(1)).unwrap().seq(), 2);
     let payload = test.reader().get(2).unwrap().unwrap().payload.unwrap().bytes.unwrap();
     assert!(String::from_utf8(payload).unwrap().contains("hunter2"));
 }
 
 #[test]
-fn how_the_ledger_is_kept_is_a_leaf_whenever_it_changes() {
-    let test = Test::new();
-    let kept = |change: &dyn Fn(&mut Options)| {
+fn changed_settings_are_recorded() {
+    let test = TestLedger::new();
+    let open_with = |change: &dyn Fn(&mut LedgerOptions)| {
         let mut options = options();
         options.who = "dev".into();
         change(&mut options);
@@ -71,14 +71,14 @@ fn how_the_ledger_is_kept_is_a_leaf_whenever_it_changes() {
         let leaf = test.reader().get(last).unwrap().unwrap();
         (last, String::from_utf8(leaf.bytes.unwrap()).unwrap())
     };
-    assert_eq!(kept(&|_| ()).0, 0, "as usual is no news");
-    let (seq, raw) = kept(&|options| options.keep_raw = true);
-    let said = r#""kind":"change""#;
+    assert_eq!(open_with(&|_| ()).0, 0, "default settings are not recorded");
+    let (seq, raw) = open_with(&|options| options.keep_raw = true);
+    let kind = r#""kind":"change""#;
     let detail = r#""what":"ledger settings","who":"dev","detail":{"durability":"durable","keep_raw":true,"max_payload":1048576}"#;
-    assert!(seq == 1 && raw.contains(said) && raw.contains(detail), "{raw}");
-    assert_eq!(kept(&|options| options.keep_raw = true).0, 1, "once is enough");
-    assert!(kept(&|_| ()).1.contains(r#""keep_raw":false"#), "and when it ends");
-    let (seq, more) = kept(&|options| {
+    assert!(seq == 1 && raw.contains(kind) && raw.contains(detail), "{raw}");
+    assert_eq!(open_with(&|options| options.keep_raw = true).0, 1, "the same settings are recorded once");
+    assert!(open_with(&|_| ()).1.contains(r#""keep_raw":false"#), "turning it off is recorded");
+    let (seq, more) = open_with(&|options| {
         options.durability = Durability::Relaxed;
         options.settings = json!({"sinks": ["journal"]});
     });
@@ -89,19 +89,19 @@ fn how_the_ledger_is_kept_is_a_leaf_whenever_it_changes() {
 }
 
 #[test]
-fn another_ledger_marks_the_same_secret_otherwise() {
-    let (one, other) = (Test::filled(), Test::filled());
-    let mark = |test: &Test| RedactionKey::open(&test.dir).unwrap().mark("k", "hunter2");
+fn another_ledger_has_another_mark_for_the_same_secret() {
+    let (one, other) = (TestLedger::filled(), TestLedger::filled());
+    let mark = |test: &TestLedger| RedactionKey::open(&test.dir).unwrap().mark("k", "hunter2");
     assert_eq!(mark(&one), mark(&one));
     assert_ne!(mark(&one), mark(&other));
 }
 
 #[test]
-fn nobody_can_forget_to_look_into_a_change_or_a_reason() {
-    let test = Test::new();
+fn changes_and_reasons_are_searched_for_secrets() {
+    let test = TestLedger::new();
     let ledger = test.open();
     ledger.append(entry(1)).unwrap();
-    let change = Entry::change(
+    let change = LedgerEntry::change(
         EventId::from_parts(NOW, 7),
         Timestamp::from_unix_ms(NOW),
         "rules add secret=what",
@@ -113,7 +113,7 @@ fn nobody_can_forget_to_look_into_a_change_or_a_reason() {
     ledger.erase(1, 1, "dev", "it had secret=inreason in it", &find_secrets).unwrap();
     ledger.prune(1, "dev", "secret=prunereason", &find_secrets).unwrap();
     ledger.close().unwrap();
-    let leaves = test.reader().from(2, 3).unwrap();
+    let leaves = test.reader().records_from(2, 3).unwrap();
     for (leaf, secrets) in leaves.iter().zip([5, 1, 1]) {
         let text = String::from_utf8(leaf.bytes.clone().unwrap()).unwrap();
         assert_eq!(text.matches("[[redacted:test-secret:").count(), secrets, "{text}");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Erasing and pruning: it is gone, a leaf says so, and the tree verifies.
+//! Erasing and pruning: content is removed, a leaf records it, and the ledger verifies.
 
-use tenterhook_ledger::{Expect, Filter, Format, Hash, export};
+use tenterhook_ledger::{Expectations, FileFormat, Filter, Hash, export};
 
-use crate::common::{Test, entry, event, find_secrets, record};
+use crate::common::{TestLedger, entry, event, find_secrets, record};
 
 #[test]
 fn an_erased_payload_is_gone_from_every_file_and_the_log_verifies() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=30);
     let mark = b"echo 17\"".as_slice();
@@ -22,7 +22,7 @@ fn an_erased_payload_is_gone_from_every_file_and_the_log_verifies() {
     let salt = test.reader().get(17).unwrap().unwrap().payload.unwrap().salt;
     assert!(salt.is_some());
     assert_eq!(ledger.erase(17, 17, "dev", "asked for by the customer", &find_secrets).unwrap().seq(), 31);
-    assert!(!files(), "not in the database, not in its journal");
+    assert!(!files(), "neither in the database nor in its journal");
     ledger.close().unwrap();
     let verified = test.verify().unwrap();
     assert_eq!((verified.size, verified.erased, verified.pruned), (32, 1, 0));
@@ -36,33 +36,33 @@ fn an_erased_payload_is_gone_from_every_file_and_the_log_verifies() {
 
 #[test]
 fn pruned_leaves_are_gone_and_every_proof_still_holds() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let before = test.reader().checkpoint().unwrap().unwrap().1;
     let hash = test.reader().get(9).unwrap().unwrap().hash;
     let ledger = test.open();
     assert_eq!(ledger.prune(19, "dev", "older than a year", &find_secrets).unwrap().seq(), 41);
     ledger.close().unwrap();
-    let verified = test.verify_with(Expect { key: None, since: Some(before) }).unwrap();
+    let verified = test.verify_with(Expectations { key: None, since: Some(before) }).unwrap();
     assert_eq!((verified.size, verified.pruned), (42, 19), "the start stays");
     let reader = test.reader();
     let gone = reader.get(9).unwrap().unwrap();
     assert_eq!((gone.bytes, gone.payload, gone.hash), (None, None, hash));
-    assert!(reader.proof(9).unwrap().is_none() && reader.inclusion(9, 42).unwrap().is_some());
+    assert!(reader.proof(9).unwrap().is_none() && reader.inclusion_proof(9, 42).unwrap().is_some());
     assert!(reader.proof(30).unwrap().is_some());
     let rows = reader.query(&Filter { session: Some("session-0".into()), ..Filter::default() }, 100).unwrap();
-    assert!(rows.records.iter().all(|record| record.seq > 19), "nothing of them is found any more");
+    assert!(rows.records.iter().all(|record| record.seq > 19), "pruned leaves are not found");
     let mut file = Vec::new();
-    reader.export(Format::Jsonl, &mut file).unwrap();
-    assert_eq!(export::verify(file.as_slice(), Expect::default(), &mut |_, _| ()).unwrap().pruned, 19);
-    assert_eq!(test.open().append(entry(9)).unwrap().seq(), 9, "and still nothing is recorded twice");
+    reader.export(FileFormat::Jsonl, &mut file).unwrap();
+    assert_eq!(export::verify(file.as_slice(), Expectations::default(), &mut |_, _| ()).unwrap().pruned, 19);
+    assert_eq!(test.open().append(entry(9)).unwrap().seq(), 9, "a pruned event is not recorded again");
 }
 
 #[test]
 fn nothing_can_be_removed_that_is_not_there() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let ledger = test.open();
     let error = ledger.erase(41, 41, "dev", "", &find_secrets).unwrap_err().to_string();
-    assert_eq!(error, "not recorded: there are no leaves 41 to 41");
+    assert_eq!(error, "not recorded: no records 41 to 41");
     assert!(
         ledger.erase(5, 4, "dev", "", &find_secrets).is_err()
             && ledger.prune(99, "dev", "", &find_secrets).is_err()
@@ -73,19 +73,19 @@ fn nothing_can_be_removed_that_is_not_there() {
 
 #[test]
 fn an_erasure_covers_what_it_names_and_no_more() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let ledger = test.open();
     ledger.erase(3, 5, "dev", "r", &find_secrets).unwrap();
     ledger.close().unwrap();
     test.database()
         .execute_batch("UPDATE leaves SET salt = NULL, payload = NULL, erased = 1 WHERE seq = 6")
         .unwrap();
-    assert_eq!(test.complaint(), "leaf 6: its payload is gone, and no leaf says that it was erased");
+    assert_eq!(test.complaint(), "record 6: payload was removed without an `erase` record");
 }
 
 #[test]
 fn a_commitment_cannot_be_guessed_without_its_salt() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=1);
     let stored = test.reader().get(1).unwrap().unwrap();
@@ -94,6 +94,6 @@ fn a_commitment_cannot_be_guessed_without_its_salt() {
     let commitment = Hash::of_payload(&salt.try_into().unwrap(), &bytes).to_string();
     assert_eq!(stored.envelope().unwrap().unwrap().payload.unwrap().sha256, commitment);
     let text = String::from_utf8(stored.bytes.unwrap()).unwrap();
-    assert!(!text.contains("echo"), "what the tool was told is payload only: {text}");
+    assert!(!text.contains("echo"), "the arguments of a tool are in the payload only: {text}");
     assert_eq!(event(1).tool.unwrap().gist(), "echo 1");
 }

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention: what exceeds a limit is pruned in batches, beside other writers, and the ledger verifies.
+//! Retention: records above a limit are pruned in batches while others write, and the ledger verifies.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 use tenterhook_event::ToolCall;
-use tenterhook_ledger::{Expect, Filter, Format, Ledger, PruneBatch, export};
+use tenterhook_ledger::{Expectations, FileFormat, Filter, Ledger, PruneBatch, export};
 
-use crate::common::{Test, decided, entry, event, find_secrets, options, outcome, record};
+use crate::common::{TestLedger, decided, entry, event, find_secrets, options, outcome, record};
 
 const RECORDS: u64 = 700;
 /// The last record to prune: in the middle of a block.
 const LAST: u64 = 599;
 
 /// Prunes everything up to `LAST`, and calls `between` after each batch.
-fn prune_in_batches(test: &Test, ledger: &Ledger, mut between: impl FnMut(PruneBatch)) -> Vec<PruneBatch> {
+fn prune_in_batches(
+    test: &TestLedger,
+    ledger: &Ledger,
+    mut between: impl FnMut(PruneBatch),
+) -> Vec<PruneBatch> {
     let (mut from, mut batches) = (0, Vec::new());
     while let Some(batch) = test.reader().next_prune_batch(from, LAST).unwrap() {
         ledger.prune_batch(batch, "dev", "retention: max_age 90d", &find_secrets).unwrap();
@@ -28,17 +32,20 @@ fn prune_in_batches(test: &Test, ledger: &Ledger, mut between: impl FnMut(PruneB
 }
 
 /// The tree, the proofs, the index and the counters are right, also by the checkpoint from before.
-fn assert_whole(test: &Test, before: &str, pruned: u64) {
-    let verified = test.verify_with(Expect { key: None, since: Some(before.to_owned()) }).unwrap();
+fn assert_whole(test: &TestLedger, before: &str, pruned: u64) {
+    let verified = test.verify_with(Expectations { key: None, since: Some(before.to_owned()) }).unwrap();
     assert_eq!(verified.pruned, pruned, "the start stays");
     let mut file = Vec::new();
-    test.reader().export(Format::Jsonl, &mut file).unwrap();
-    assert_eq!(export::verify(file.as_slice(), Expect::default(), &mut |_, _| ()).unwrap().pruned, pruned);
+    test.reader().export(FileFormat::Jsonl, &mut file).unwrap();
+    assert_eq!(
+        export::verify(file.as_slice(), Expectations::default(), &mut |_, _| ()).unwrap().pruned,
+        pruned
+    );
 }
 
 #[test]
 fn records_are_pruned_in_batches_beside_other_writers_and_the_ledger_verifies() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=RECORDS);
     let before = ledger.checkpoint().unwrap();
@@ -55,7 +62,7 @@ fn records_are_pruned_in_batches_beside_other_writers_and_the_ledger_verifies() 
     assert_eq!(reader.stats(&Filter::default()).unwrap().pruned, LAST);
     let found = reader.query(&Filter { rule: Some("no-four".into()), ..Filter::default() }, 1000).unwrap();
     assert_eq!(found.records.len(), 26, "four divides 26 of 600 to 700 and none of 701 to 703");
-    let prunings: Vec<_> = reader.from(RECORDS + 1, 10).unwrap();
+    let prunings: Vec<_> = reader.records_from(RECORDS + 1, 10).unwrap();
     let prunings = prunings.iter().filter_map(|record| record.envelope()?.ok());
     let prunings = prunings.filter_map(|leaf| Some((leaf.from?, leaf.to?, leaf.reason?.into_owned())));
     let recorded: Vec<_> = prunings.collect();
@@ -66,7 +73,7 @@ fn records_are_pruned_in_batches_beside_other_writers_and_the_ledger_verifies() 
 
 #[test]
 fn a_limit_of_size_removes_the_oldest_and_keeps_what_fits() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=RECORDS);
     let content = |from: u64| test.reader().content_bytes(from..u64::MAX).unwrap();
@@ -90,7 +97,7 @@ fn a_limit_of_size_removes_the_oldest_and_keeps_what_fits() {
 
 #[test]
 fn a_batch_is_limited_by_bytes_and_one_large_record_is_a_batch() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=3);
     for number in [4, 5] {
@@ -121,7 +128,7 @@ fn child() {
     std::io::stdin().read_line(&mut dir).unwrap();
     let ledger = Ledger::open(dir.trim().as_ref(), options()).unwrap().ledger;
     let reader = tenterhook_ledger::Reader::open(dir.trim().as_ref()).unwrap();
-    // One record at a time, so that there are many moments to be killed in.
+    // One record at a time, so that there are many points at which it can be killed.
     for seq in 1..=LAST {
         if let Some(batch) = reader.next_prune_batch(seq, seq).unwrap() {
             ledger.prune_batch(batch, "dev", "retention: max_age 90d", &find_secrets).unwrap();
@@ -132,7 +139,7 @@ fn child() {
 
 #[test]
 fn a_crash_between_batches_leaves_a_whole_ledger_and_the_next_run_goes_on() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=RECORDS);
     let before = ledger.checkpoint().unwrap();
@@ -146,8 +153,8 @@ fn a_crash_between_batches_leaves_a_whole_ledger_and_the_next_run_goes_on() {
             .spawn()
             .unwrap();
         writeln!(child.stdin.take().unwrap(), "{}", test.dir.display()).unwrap();
-        let told = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let pruned = told.filter_map(|line| line.rsplit_once("pruned ")?.1.trim().parse::<u64>().ok());
+        let output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let pruned = output.filter_map(|line| line.rsplit_once("pruned ")?.1.trim().parse::<u64>().ok());
         let pruned: Vec<_> = pruned.take(lines).collect();
         child.kill().unwrap();
         child.wait().unwrap();

@@ -2,8 +2,7 @@
 
 //! The vectors of docs/spec/ledger-vectors.json, and the page that shows them.
 //!
-//! `TENTERHOOK_GENERATE=1` adds what a new version of the format says; vectors of old versions stay
-//! as they are, for ever.
+//! `TENTERHOOK_GENERATE=1` adds vectors for a new version of the format. Vectors of old versions never change.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,14 +11,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::proof::{check_consistency, check_inclusion};
-use tenterhook_ledger::{Expect, Hash, LeafProof, VerifierKey, export};
+use tenterhook_ledger::{Expectations, Hash, LeafProof, VerifierKey, export};
 
 fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/spec").join(name)
 }
 
 fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+    value.as_str().unwrap_or_else(|| panic!("{value} is not a text"))
 }
 
 fn read<T: FromStr<Err: std::fmt::Debug>>(value: &Value) -> T {
@@ -29,14 +28,14 @@ fn read<T: FromStr<Err: std::fmt::Debug>>(value: &Value) -> T {
 fn vectors() -> Value {
     let file = path("ledger-vectors.json");
     if !file.exists() && std::env::var_os("TENTERHOOK_GENERATE").is_some() {
-        let made = json!({"versions": {"1": made()}});
+        let made = json!({"versions": {"1": generate_vectors()}});
         std::fs::write(&file, serde_json::to_string_pretty(&made).unwrap() + "\n").unwrap();
     }
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
 /// A decision of the page's log.
-fn shown(number: u64, command: &str, denied: bool) -> tenterhook_ledger::Entry {
+fn shown(number: u64, command: &str, denied: bool) -> tenterhook_ledger::LedgerEntry {
     use tenterhook_event::{Attributed, Decision, EventId, Origin, Outcome, Timestamp, ToolCall};
     let mut event = crate::common::event(number);
     let ms = crate::common::NOW - 10 + number;
@@ -44,20 +43,21 @@ fn shown(number: u64, command: &str, denied: bool) -> tenterhook_ledger::Entry {
     event.harness_session_id = Some("89917c00-1a49-493b-9066-28df723315f3".into());
     event.tool_use_id = Some(format!("toolu_0{number}"));
     event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
-    let said = |text: &str| vec![Attributed { by: Origin::rule("remote-code"), value: text.to_owned() }];
+    let attributed =
+        |text: &str| vec![Attributed { by: Origin::rule("remote-code"), value: text.to_owned() }];
     let outcome = Outcome {
         decision: Decision::Deny,
-        reasons: said("This runs code straight from the network; nobody has seen what it does."),
-        nudges: said("download it to a file, read it, then run that file"),
+        reasons: attributed("This runs code straight from the network; nobody has seen what it does."),
+        nudges: attributed("download it to a file, read it, then run that file"),
         ..Outcome::default()
     };
     crate::common::decided(event, &if denied { outcome } else { Outcome::default() })
 }
 
 /// A log of three leaves, as the writer makes it.
-fn made() -> Value {
-    use crate::common::{Test, options};
-    let test = Test::new();
+fn generate_vectors() -> Value {
+    use crate::common::{TestLedger, options};
+    let test = TestLedger::new();
     let seed = [1; 32];
     let mut options = options();
     let key = Arc::new(tenterhook_ledger::SoftwareKey::from_seed(crate::common::ORIGIN, &seed).unwrap());
@@ -68,11 +68,11 @@ fn made() -> Value {
     ledger.close().unwrap();
     let reader = test.reader();
     let mut file = Vec::new();
-    reader.export(tenterhook_ledger::Format::Jsonl, &mut file).unwrap();
+    reader.export(tenterhook_ledger::FileFormat::Jsonl, &mut file).unwrap();
     let leaves: Vec<Value> = (0..3)
         .map(|seq| {
             let record = reader.get(seq).unwrap().unwrap();
-            let path = reader.inclusion(seq, 3).unwrap().unwrap();
+            let path = reader.inclusion_proof(seq, 3).unwrap().unwrap();
             json!({
                 "leaf": String::from_utf8(record.bytes.unwrap()).unwrap(),
                 "hash": record.hash.to_string(),
@@ -84,7 +84,7 @@ fn made() -> Value {
         .collect();
     let consistency: Vec<Value> = (1..=3)
         .map(|old| {
-            let proof = reader.consistency(old, 3).unwrap().unwrap();
+            let proof = reader.consistency_proof(old, 3).unwrap().unwrap();
             let proof: Vec<_> = proof.iter().map(ToString::to_string).collect();
             json!({"old": old, "old_root": reader.root(old).unwrap().to_string(), "proof": proof})
         })
@@ -113,7 +113,10 @@ fn bytes(value: &Value) -> Vec<u8> {
 fn every_version_s_vectors_hold() {
     let vectors = vectors();
     let versions = vectors["versions"].as_object().unwrap();
-    assert!(versions.contains_key(&tenterhook_ledger::FORMAT.to_string()), "the newest format has vectors");
+    assert!(
+        versions.contains_key(&tenterhook_ledger::ENVELOPE_VERSION.to_string()),
+        "the newest format has vectors"
+    );
     for vector in versions.values() {
         let leaves = vector["leaves"].as_array().unwrap();
         let (size, root): (u64, Hash) = (leaves.len().try_into().unwrap(), read(&vector["root"]));
@@ -140,22 +143,22 @@ fn every_version_s_vectors_hold() {
         let proof: LeafProof = read(&vector["proof_of_leaf_1"]);
         assert_eq!(proof.check(&[&key]).unwrap(), checkpoint);
         assert_eq!(proof.leaf, text(&leaves[1]["leaf"]).as_bytes());
-        let expect = Expect { key: Some(key), since: Some(text(&vector["checkpoint"]).to_owned()) };
+        let expect = Expectations { key: Some(key), since: Some(text(&vector["checkpoint"]).to_owned()) };
         export::verify(text(&vector["export"]).as_bytes(), expect, &mut |_, _| ()).unwrap();
     }
 }
 
 #[test]
 fn the_writer_still_makes_the_same_leaves_and_signatures() {
-    let (made, kept) = (made(), &vectors()["versions"]["1"]);
-    // Salts and the first leaf's id are random; everything else is not.
-    let still = |value: &Value| {
+    let (made, kept) = (generate_vectors(), &vectors()["versions"]["1"]);
+    // Only salts and the id of the first leaf are random.
+    let comparable = |value: &Value| {
         let leaf: Value = serde_json::from_str(text(&value["leaves"][1]["leaf"])).unwrap();
         let mut leaf = leaf;
         leaf["payload"]["sha256"] = Value::Null;
         (leaf, value["key"].clone(), value["leaves"][1]["payload"].clone())
     };
-    assert_eq!(still(&made), still(kept));
+    assert_eq!(comparable(&made), comparable(kept));
 }
 
 #[test]

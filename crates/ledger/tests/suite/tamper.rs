@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whoever edits the store is found, and the leaf is named. Each test is one way to try.
+//! Edits of the store are detected, and the record is named. Each test is one kind of edit.
 
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::tree::Frontier;
-use tenterhook_ledger::{Expect, Hash, Ledger, Signer};
+use tenterhook_ledger::{Expectations, Hash, Ledger, Signer};
 
-use crate::common::{Test, entry, key, options, record};
+use crate::common::{TestLedger, entry, key, options, record};
 
 /// Edits the text of leaf 17's envelope: `from` becomes `to`.
-fn edited(from: &str, to: &str) -> String {
-    let test = Test::filled();
+fn after_edit(from: &str, to: &str) -> String {
+    let test = TestLedger::filled();
     edit(&test, 17, from, to);
     test.complaint()
 }
 
-fn edit(test: &Test, seq: u32, from: &str, to: &str) {
+fn edit(test: &TestLedger, seq: u32, from: &str, to: &str) {
     let record = test.reader().get(seq.into()).unwrap().unwrap();
     let text = String::from_utf8(record.bytes.unwrap()).unwrap();
     let changed = text.replacen(from, to, 1);
@@ -24,14 +24,14 @@ fn edit(test: &Test, seq: u32, from: &str, to: &str) {
     test.database().execute(sql, rusqlite::params![seq, changed.as_bytes()]).unwrap();
 }
 
-fn sql(statement: &str) -> String {
-    let test = Test::filled();
+fn after_sql(statement: &str) -> String {
+    let test = TestLedger::filled();
     test.database().execute_batch(statement).unwrap();
     test.complaint()
 }
 
-/// Writes all hashes of the tree anew over whatever leaves there are, as a careful forger would.
-fn rehash(test: &Test) {
+/// Computes all hashes of the tree again from the present leaves, as a careful forger would.
+fn rehash(test: &TestLedger) {
     let database = test.database();
     let mut statement = database.prepare("SELECT seq, bytes FROM leaves ORDER BY seq").unwrap();
     let rows: Vec<(i64, Vec<u8>)> =
@@ -47,7 +47,7 @@ fn rehash(test: &Test) {
 }
 
 /// Signs the log as it is now with this key, and drops every other checkpoint.
-fn resign(test: &Test, signer: &dyn Signer) {
+fn resign(test: &TestLedger, signer: &dyn Signer) {
     let reader = test.reader();
     let size = reader.size().unwrap();
     let origin = signer.key().name().to_owned();
@@ -60,21 +60,21 @@ fn resign(test: &Test, signer: &dyn Signer) {
 }
 
 /// The checkpoint of this many leaves.
-fn note(test: &Test, size: u32) -> String {
+fn note(test: &TestLedger, size: u32) -> String {
     let sql = "SELECT note FROM checkpoints WHERE size = ?1";
     test.database().query_row(sql, [size], |row| row.get(0)).unwrap()
 }
 
-/// Takes the head away, as somebody would who rolls back.
+/// Removes the head, as for a rollback.
 const NO_HEAD: &str = "UPDATE leaves SET head = zeroblob(64)";
 
-const BYTES: &str = "leaf 17: its bytes do not match its hash";
+const BYTES: &str = "record 17: content does not match its hash";
 
 macro_rules! fields {
     ($($name:ident: $from:literal => $to:literal;)*) => {
         $(#[test]
         fn $name() {
-            assert_eq!(edited($from, $to), BYTES);
+            assert_eq!(after_edit($from, $to), BYTES);
         })*
     };
 }
@@ -114,129 +114,125 @@ fn the_reason_the_rule_and_the_nudge_of_a_deny() {
         ("try five", "try four"),
         ("deny", "allow"),
     ] {
-        let test = Test::filled();
+        let test = TestLedger::filled();
         edit(&test, 20, from, to);
-        assert_eq!(test.complaint(), "leaf 20: its bytes do not match its hash");
+        assert_eq!(test.complaint(), "record 20: content does not match its hash");
     }
 }
 
 #[test]
 fn a_payload() {
     let changed = "UPDATE leaves SET payload = CAST(replace(CAST(payload AS TEXT), 'echo', 'ls') AS BLOB) WHERE seq = 17";
-    assert_eq!(sql(changed), "leaf 17: its payload does not match its commitment");
+    assert_eq!(after_sql(changed), "record 17: payload does not match its commitment");
 }
 
 #[test]
 fn a_salt() {
     assert_eq!(
-        sql("UPDATE leaves SET salt = zeroblob(32) WHERE seq = 17"),
-        "leaf 17: its payload does not match its commitment"
+        after_sql("UPDATE leaves SET salt = zeroblob(32) WHERE seq = 17"),
+        "record 17: payload does not match its commitment"
     );
     assert_eq!(
-        sql("UPDATE leaves SET salt = NULL WHERE seq = 17"),
-        "leaf 17: its payload does not match its commitment"
+        after_sql("UPDATE leaves SET salt = NULL WHERE seq = 17"),
+        "record 17: payload does not match its commitment"
     );
 }
 
 #[test]
 fn a_payload_that_is_gone() {
     assert_eq!(
-        sql("UPDATE leaves SET salt = NULL, payload = NULL WHERE seq = 17"),
-        "leaf 17: its payload is missing"
+        after_sql("UPDATE leaves SET salt = NULL, payload = NULL WHERE seq = 17"),
+        "record 17: payload is missing"
     );
     let erased = "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1 WHERE seq = 17";
-    assert_eq!(sql(erased), "leaf 17: its payload is gone, and no leaf says that it was erased");
+    assert_eq!(after_sql(erased), "record 17: payload was removed without an `erase` record");
 }
 
 #[test]
-fn a_payload_that_nobody_spoke_of() {
-    let spoken = "leaf 0: there is a payload that it does not speak of";
-    assert_eq!(sql("UPDATE leaves SET salt = zeroblob(32), payload = x'00' WHERE seq = 0"), spoken);
-    assert_eq!(sql("UPDATE leaves SET erased = 1 WHERE seq = 0"), spoken);
+fn a_payload_that_the_envelope_does_not_mention() {
+    let expected = "record 0: has a payload that its envelope does not mention";
+    assert_eq!(after_sql("UPDATE leaves SET salt = zeroblob(32), payload = x'00' WHERE seq = 0"), expected);
+    assert_eq!(after_sql("UPDATE leaves SET erased = 1 WHERE seq = 0"), expected);
 }
 
 #[test]
 fn payloads_swapped() {
     let swap = "CREATE TEMP TABLE t AS SELECT seq, salt, payload FROM leaves WHERE seq IN (17, 18);
         UPDATE leaves SET (salt, payload) = (SELECT salt, payload FROM t WHERE t.seq = 35 - leaves.seq) WHERE seq IN (17, 18)";
-    assert_eq!(sql(swap), "leaf 17: its payload does not match its commitment");
+    assert_eq!(after_sql(swap), "record 17: payload does not match its commitment");
 }
 
 #[test]
 fn leaves_swapped() {
     let swap = "UPDATE leaves SET seq = -1 WHERE seq = 17; UPDATE leaves SET seq = 17 WHERE seq = 19;
         UPDATE leaves SET seq = 19 WHERE seq = -1";
-    assert_eq!(sql(swap), "leaf 17: it says that it is leaf 19: two leaves say so, or leaves were moved");
+    assert_eq!(after_sql(swap), "record 17: has the number 19: records were copied or moved");
 }
 
 #[test]
 fn a_leaf_duplicated_in_the_place_of_another() {
     let copy =
         "UPDATE leaves SET (nodes, bytes) = (SELECT nodes, bytes FROM leaves WHERE seq = 16) WHERE seq = 17";
-    assert_eq!(sql(copy), "leaf 17: it says that it is leaf 16: two leaves say so, or leaves were moved");
+    assert_eq!(after_sql(copy), "record 17: has the number 16: records were copied or moved");
 }
 
 #[test]
 fn a_leaf_duplicated_at_the_end() {
     let copy = "INSERT INTO leaves SELECT 41, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased, zeroblob(64) FROM leaves WHERE seq = 17";
-    assert_eq!(sql(copy), "leaf 41: it says that it is leaf 17: two leaves say so, or leaves were moved");
+    assert_eq!(after_sql(copy), "record 41: has the number 17: records were copied or moved");
 }
 
 #[test]
 fn a_leaf_inserted() {
     let insert = "UPDATE leaves SET seq = -seq - 1 WHERE seq >= 17; UPDATE leaves SET seq = -seq WHERE seq < 0;
         INSERT INTO leaves SELECT 17, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased, zeroblob(64) FROM leaves WHERE seq = 16";
-    assert_eq!(sql(insert), "leaf 17: it says that it is leaf 16: two leaves say so, or leaves were moved");
+    assert_eq!(after_sql(insert), "record 17: has the number 16: records were copied or moved");
 }
 
 #[test]
 fn the_first_leaf_deleted() {
-    assert_eq!(sql("DELETE FROM leaves WHERE seq = 0"), "leaf 0: it is missing");
+    assert_eq!(after_sql("DELETE FROM leaves WHERE seq = 0"), "record 0: missing");
 }
 
 #[test]
 fn a_leaf_in_the_middle_deleted() {
-    assert_eq!(sql("DELETE FROM leaves WHERE seq = 17"), "leaf 17: it is missing");
+    assert_eq!(after_sql("DELETE FROM leaves WHERE seq = 17"), "record 17: missing");
     let closed = "DELETE FROM leaves WHERE seq = 17; UPDATE leaves SET seq = seq - 1 WHERE seq > 17";
-    assert_eq!(sql(closed), "leaf 17: it says that it is leaf 18: two leaves say so, or leaves were moved");
+    assert_eq!(after_sql(closed), "record 17: has the number 18: records were copied or moved");
 }
 
 #[test]
 fn the_bytes_of_a_leaf_deleted_as_if_it_were_pruned() {
-    assert_eq!(sql("UPDATE leaves SET bytes = NULL WHERE seq = 17"), "leaf 17: it is missing");
+    assert_eq!(after_sql("UPDATE leaves SET bytes = NULL WHERE seq = 17"), "record 17: missing");
 }
 
 #[test]
 fn the_last_leaf_deleted() {
     let delete = "DELETE FROM leaves WHERE seq = 40";
-    assert_eq!(sql(delete), "leaf 40: it is missing: 41 leaves were signed, 40 are here");
+    assert_eq!(after_sql(delete), "record 40: missing: 41 records were signed, 40 are present");
 }
 
 #[test]
 fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let held = note(&test, 41);
     let delete = "DELETE FROM leaves WHERE seq >= 33; DELETE FROM checkpoints WHERE size > 33";
     test.database().execute_batch(delete).unwrap();
-    assert_eq!(test.complaint(), "leaf 32: the signature of the last commit was removed from its row");
-    // As in a store of an older format, and without the file beside it.
+    assert_eq!(test.complaint(), "record 32: the signature of the last commit was removed from its row");
+    // As in a store of an older format, and without the checkpoint file.
     test.database().execute_batch("UPDATE meta SET value = '41' WHERE name = 'heads_from'").unwrap();
-    assert!(
-        test.complaint().contains("it was published, but the store does not have it"),
-        "{}",
-        test.complaint()
-    );
+    assert!(test.complaint().contains("was published, but is not in the store"), "{}", test.complaint());
     std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
-    assert!(test.verify().is_ok(), "by itself it is a good log, only an older one");
-    let expect = Expect { key: Some(key(1).key().clone()), since: Some(held) };
+    assert!(test.verify().is_ok(), "on its own it is a valid, older log");
+    let expect = Expectations { key: Some(key(1).key().clone()), since: Some(held) };
     let complaint = test.verify_with(expect).unwrap_err().to_string();
-    assert_eq!(complaint, "older than the checkpoint you hold: 33 < 41 leaves");
+    assert_eq!(complaint, "older than the reference checkpoint: 33 < 41 records");
 }
 
 #[test]
-fn files_beside_the_store_that_cannot_be_read() {
+fn invalid_checkpoint_and_key_files() {
     for name in ["checkpoint", "key.pub"] {
-        let test = Test::filled();
+        let test = TestLedger::filled();
         assert!(test.verify().is_ok());
         std::fs::write(test.dir.join(name), "nothing\n").unwrap();
         assert!(test.complaint().contains(&format!("`{name}`")), "{}", test.complaint());
@@ -245,7 +241,7 @@ fn files_beside_the_store_that_cannot_be_read() {
 
 #[test]
 fn an_old_copy_put_back() {
-    let test = Test::new();
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=5);
     ledger.close().unwrap();
@@ -255,26 +251,26 @@ fn an_old_copy_put_back() {
     let held = ledger.checkpoint().unwrap();
     ledger.close().unwrap();
     std::fs::write(test.dir.join("ledger.db"), copy).unwrap();
-    let complaint = test.verify_with(Expect { key: None, since: Some(held) }).unwrap_err().to_string();
-    assert_eq!(complaint, "older than the checkpoint you hold: 6 < 10 leaves");
+    let complaint = test.verify_with(Expectations { key: None, since: Some(held) }).unwrap_err().to_string();
+    assert_eq!(complaint, "older than the reference checkpoint: 6 < 10 records");
     let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
-    assert_eq!(error, "10 leaves were signed, 6 are here: the ledger was rolled back");
+    assert_eq!(error, "the ledger was rolled back: 10 records were signed, 6 are present");
 }
 
 #[test]
 fn another_history_with_the_same_key() {
-    let (test, other) = (Test::filled(), Test::new());
+    let (test, other) = (TestLedger::filled(), TestLedger::new());
     let ledger = other.open();
     record(&ledger, 101..=160);
     ledger.close().unwrap();
     let complaint =
-        other.verify_with(Expect { key: None, since: Some(note(&test, 41)) }).unwrap_err().to_string();
-    assert_eq!(complaint, "does not extend the checkpoint you hold: the first 41 leaves are others");
+        other.verify_with(Expectations { key: None, since: Some(note(&test, 41)) }).unwrap_err().to_string();
+    assert_eq!(complaint, "does not extend the reference checkpoint: the first 41 records differ");
 }
 
 #[test]
 fn two_ledgers_spliced() {
-    let (test, other) = (Test::filled(), Test::new());
+    let (test, other) = (TestLedger::filled(), TestLedger::new());
     let ledger = other.open();
     record(&ledger, 101..=140);
     ledger.close().unwrap();
@@ -284,14 +280,14 @@ fn two_ledgers_spliced() {
         other.dir.join("ledger.db").display()
     );
     test.database().execute_batch(&splice).unwrap();
-    assert_eq!(test.complaint(), "leaf 21: the stored hash over the 2 leaves that end here is another");
+    assert_eq!(test.complaint(), "record 21: stored subtree hash over 2 records does not match");
     rehash(&test);
-    assert_eq!(test.complaint(), "leaves 17 to 32: they do not give the root that was signed");
+    assert_eq!(test.complaint(), "records 17 to 32: root hash does not match the signed one");
 }
 
 #[test]
 fn a_leaf_with_its_hash() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     edit(&test, 17, "\"took_us\":40", "\"took_us\":41");
     let bytes = test.reader().get(17).unwrap().unwrap().bytes.unwrap();
     let database = test.database();
@@ -300,101 +296,115 @@ fn a_leaf_with_its_hash() {
     let mut new = Hash::of_leaf(&bytes).0.to_vec();
     new.extend(old.iter().skip(32));
     database.execute("UPDATE leaves SET nodes = ?1 WHERE seq = 17", [new]).unwrap();
-    assert_eq!(test.complaint(), "leaf 17: the stored hash over the 2 leaves that end here is another");
+    assert_eq!(test.complaint(), "record 17: stored subtree hash over 2 records does not match");
 }
 
 #[test]
 fn a_leaf_with_all_the_hashes_above_it() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     edit(&test, 18, "\"took_us\":40", "\"took_us\":41");
     rehash(&test);
-    assert_eq!(test.complaint(), "leaves 17 to 32: they do not give the root that was signed");
+    assert_eq!(test.complaint(), "records 17 to 32: root hash does not match the signed one");
 }
 
 #[test]
-fn a_leaf_with_its_hashes_and_the_checkpoints_that_tell() {
-    let test = Test::filled();
+fn a_leaf_with_its_hashes_and_later_checkpoints() {
+    let test = TestLedger::filled();
     edit(&test, 18, "\"took_us\":40", "\"took_us\":41");
     rehash(&test);
     test.database().execute_batch("DELETE FROM checkpoints WHERE size IN (33, 41)").unwrap();
-    let complaint = test.verify_with(Expect { key: None, since: Some(note(&Test::filled(), 17)) });
+    let complaint =
+        test.verify_with(Expectations { key: None, since: Some(note(&TestLedger::filled(), 17)) });
     assert!(complaint.is_err(), "salts differ from ledger to ledger, so roots do");
-    assert_eq!(test.complaint(), "leaves 17 to 40: they do not give the root that was signed");
+    assert_eq!(test.complaint(), "records 17 to 40: root hash does not match the signed one");
     test.database().execute_batch(NO_HEAD).unwrap();
     assert_eq!(
         test.complaint(),
-        "leaves 17 to 40: nobody signed the last 24, recorded since 2026-11-15T08:00:00.000Z as they say: \
-         the ledger signs with every commit, so it did not write them, or its signature was taken away"
+        "records 17 to 40: the last 24 are not signed (recorded since 2026-11-15T08:00:00.000Z, as they state): \
+         every commit is signed, so the ledger did not write them, or their signature was removed"
     );
     std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
     let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
     assert_eq!(
         error,
-        "nobody signed the last 24 leaves, from leaf 17 on: this ledger did not write them, or its signature was taken away",
-        "and whoever goes on does not sign them either"
+        "the last 24 records, from record 17 on, are not signed: another program wrote them, or their signature was removed",
+        "opening the ledger does not sign them"
     );
 }
 
 #[test]
 fn a_hash_inside_the_tree() {
     let flip = "UPDATE leaves SET nodes = zeroblob(64) WHERE seq = 21";
-    assert_eq!(sql(flip), "leaf 21: its bytes do not match its hash");
-    let database = Test::filled();
+    assert_eq!(after_sql(flip), "record 21: content does not match its hash");
+    let database = TestLedger::filled();
     let connection = database.database();
     let mut nodes: Vec<u8> =
         connection.query_row("SELECT nodes FROM leaves WHERE seq = 31", [], |row| row.get(0)).unwrap();
     nodes[100] ^= 1;
     connection.execute("UPDATE leaves SET nodes = ?1 WHERE seq = 31", [nodes]).unwrap();
-    assert_eq!(database.complaint(), "leaf 31: the stored hash over the 8 leaves that end here is another");
+    assert_eq!(database.complaint(), "record 31: stored subtree hash over 8 records does not match");
 }
 
 #[test]
-fn what_a_leaf_is_filed_under() {
-    let filed =
-        |column: &str, value: &str| sql(&format!("UPDATE leaves SET {column} = {value} WHERE seq = 20"));
-    assert_eq!(filed("verdict", "'none'"), "leaf 20: it is filed under verdict `none`, but says `deny`");
-    assert_eq!(filed("rule", "NULL"), "leaf 20: it is filed under rule `nothing`, but says `no-four`");
-    assert_eq!(filed("session", "'x'"), "leaf 20: it is filed under session `x`, but says `session-2`");
-    assert_eq!(filed("tool", "'x'"), "leaf 20: it is filed under tool `x`, but says `Bash`");
-    assert_eq!(filed("source", "'x'"), "leaf 20: it is filed under source `x`, but says `claude-code`");
-    assert_eq!(filed("kind", "'x'"), "leaf 20: it is filed under kind `x`, but says `decision`");
-    assert!(filed("id", "'x'").starts_with("leaf 20: it is filed under id `x`, but says `01"));
+fn indexed_columns_of_a_leaf() {
+    let edited = |column: &str, value: &str| {
+        after_sql(&format!("UPDATE leaves SET {column} = {value} WHERE seq = 20"))
+    };
     assert_eq!(
-        filed("ts", "0"),
-        "leaf 20: it is filed under time `0 ms`, but says `2026-11-15T08:00:00.020Z`"
+        edited("verdict", "'none'"),
+        "record 20: indexed under verdict `none`, but its envelope has `deny`"
+    );
+    assert_eq!(
+        edited("rule", "NULL"),
+        "record 20: indexed under rule `nothing`, but its envelope has `no-four`"
+    );
+    assert_eq!(
+        edited("session", "'x'"),
+        "record 20: indexed under session `x`, but its envelope has `session-2`"
+    );
+    assert_eq!(edited("tool", "'x'"), "record 20: indexed under tool `x`, but its envelope has `Bash`");
+    assert_eq!(
+        edited("source", "'x'"),
+        "record 20: indexed under source `x`, but its envelope has `claude-code`"
+    );
+    assert_eq!(edited("kind", "'x'"), "record 20: indexed under kind `x`, but its envelope has `decision`");
+    assert!(edited("id", "'x'").starts_with("record 20: indexed under id `x`, but its envelope has `01"));
+    assert_eq!(
+        edited("ts", "0"),
+        "record 20: indexed under time `0 ms`, but its envelope has `2026-11-15T08:00:00.020Z`"
     );
 }
 
 #[test]
 fn a_forged_checkpoint() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let forged = note(&test, 33).replacen("\n33\n", "\n41\n", 1);
     test.database().execute("UPDATE checkpoints SET note = ?1 WHERE size = 41", [&forged]).unwrap();
     assert_eq!(
         test.complaint(),
-        "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text"
+        "checkpoint of 41 records: the signature of `example.com/ledger` does not match the text"
     );
     let nonsense = "UPDATE checkpoints SET note = 'nonsense' WHERE size = 41";
     assert_eq!(
-        sql(nonsense),
-        "the checkpoint of 41 leaves: not a signed note: no empty line before signatures"
+        after_sql(nonsense),
+        "checkpoint of 41 records: not a signed note: no empty line before signatures"
     );
 }
 
 #[test]
 fn a_checkpoint_by_another_key() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     resign(&test, &*key(2));
     let complaint = test.complaint();
     assert!(
-        complaint.starts_with("the checkpoint of 41 leaves: signed by an unknown key: `example.com/ledger+"),
+        complaint.starts_with("checkpoint of 41 records: signed by an unknown key: `example.com/ledger+"),
         "{complaint}"
     );
 }
 
 #[test]
-fn the_whole_log_written_anew_with_another_key() {
-    let test = Test::new();
+fn the_whole_log_rewritten_with_another_key() {
+    let test = TestLedger::new();
     let mut options = options();
     options.key = Some(key(2));
     let ledger = Ledger::open(&test.dir, options).unwrap().ledger;
@@ -402,23 +412,23 @@ fn the_whole_log_written_anew_with_another_key() {
     ledger.close().unwrap();
     let (mine, theirs) = (key(1).key().id(), key(2).key().id());
     let expected = format!(
-        "signed by an unknown key: `example.com/ledger+{theirs}`, you gave `example.com/ledger+{mine}`"
+        "signed by an unknown key: `example.com/ledger+{theirs}`, expected `example.com/ledger+{mine}`"
     );
     assert_eq!(test.complaint(), expected);
-    assert!(test.verify_with(Expect::default()).unwrap().on_first_use);
+    assert!(test.verify_with(Expectations::default()).unwrap().on_first_use);
 }
 
 #[test]
 fn a_checkpoint_of_another_log() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     let stranger = tenterhook_ledger::SoftwareKey::from_seed("example.com/other", &[1; 32]).unwrap();
     resign(&test, &stranger);
-    assert_eq!(test.complaint(), "the checkpoint of 41 leaves: it is of another log, `example.com/other`");
+    assert_eq!(test.complaint(), "checkpoint of 41 records: belongs to another log, `example.com/other`");
 }
 
 #[test]
 fn every_checkpoint_deleted() {
-    let test = Test::filled();
+    let test = TestLedger::filled();
     test.database().execute_batch("DELETE FROM checkpoints").unwrap();
     let removed = "all checkpoints were removed: the ledger signs one with its first record";
     assert_eq!(test.complaint(), removed, "although the head still signs every leaf");
@@ -426,10 +436,10 @@ fn every_checkpoint_deleted() {
     assert_eq!(test.complaint(), "no checkpoint signs this log");
 }
 
-/// A ledger whose last leaves no checkpoint covers yet, as somebody finds it who stops the writer.
-fn unpublished() -> Test {
-    let test = Test::filled();
-    let copy = Test::new();
+/// A ledger whose last leaves are not covered by a checkpoint, as if the writer was killed.
+fn unpublished() -> TestLedger {
+    let test = TestLedger::filled();
+    let copy = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 41..=43);
     std::fs::create_dir(&copy.dir).unwrap();
@@ -446,9 +456,9 @@ fn a_leaf_that_is_not_published_yet_with_all_hashes() {
     let test = unpublished();
     edit(&test, 42, "\"took_us\":40", "\"took_us\":41");
     rehash(&test);
-    assert_eq!(test.complaint(), "leaves 41 to 43: they do not give the root that was signed");
+    assert_eq!(test.complaint(), "records 41 to 43: root hash does not match the signed one");
     let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
-    assert_eq!(error, "the store is damaged: the first 44 leaves are not those that were signed");
+    assert_eq!(error, "the store is damaged: the first 44 records differ from those that were signed");
 }
 
 #[test]
@@ -456,8 +466,8 @@ fn a_leaf_that_is_not_published_yet_deleted() {
     let test = unpublished();
     test.database().execute_batch("DELETE FROM leaves WHERE seq = 43").unwrap();
     assert!(
-        test.complaint().starts_with("leaves 41 to 42: nobody signed the last 2, "),
-        "the head goes with the leaf it stands in: {}",
+        test.complaint().starts_with("records 41 to 42: the last 2 are not signed "),
+        "the head is removed with its row: {}",
         test.complaint()
     );
     assert!(matches!(
@@ -467,8 +477,8 @@ fn a_leaf_that_is_not_published_yet_deleted() {
 }
 
 #[test]
-fn leaves_put_behind_the_head() {
-    let test = Test::filled();
+fn leaves_appended_after_the_head() {
+    let test = TestLedger::filled();
     let bytes = test.reader().get(40).unwrap().unwrap().bytes.unwrap();
     let text = String::from_utf8(bytes).unwrap().replace("\"seq\":40", "\"seq\":41");
     let copy = "INSERT INTO leaves SELECT 41, nodes, id || 'x', ts, kind, source, session, tool, verdict, rule, ?1, salt, payload, erased, zeroblob(64) FROM leaves WHERE seq = 40";
@@ -476,7 +486,7 @@ fn leaves_put_behind_the_head() {
     test.database().execute(copy, [text.as_bytes()]).unwrap();
     rehash(&test);
     assert!(
-        test.complaint().starts_with("leaves 41 to 41: nobody signed the last 1, "),
+        test.complaint().starts_with("records 41 to 41: the last 1 are not signed "),
         "{}",
         test.complaint()
     );
@@ -489,22 +499,25 @@ fn leaves_put_behind_the_head() {
 #[test]
 fn a_forged_or_foreign_head() {
     let forge = |sql: &str| {
-        let test = Test::filled();
+        let test = TestLedger::filled();
         test.database().execute_batch(sql).unwrap();
         (test.complaint(), Ledger::open(&test.dir, options()).err().map(|error| error.to_string()))
     };
     let (complaint, error) = forge("UPDATE leaves SET head = randomblob(64) WHERE seq = 40");
     assert_eq!(
         complaint,
-        "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text"
+        "checkpoint of 41 records: the signature of `example.com/ledger` does not match the text"
     );
-    assert_eq!(error.unwrap(), "the store is damaged: the first 41 leaves are not those that were signed");
+    assert_eq!(
+        error.unwrap(),
+        "the store is damaged: the first 41 records differ from those that were signed"
+    );
     let (complaint, _) = forge("UPDATE leaves SET head = x'00' WHERE seq = 40");
     assert_eq!(
         complaint,
-        "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text"
+        "checkpoint of 41 records: the signature of `example.com/ledger` does not match the text"
     );
     let (complaint, _) =
         forge("UPDATE leaves SET head = (SELECT head FROM leaves WHERE seq = 40) WHERE seq = 39");
-    assert_eq!(complaint, "leaf 39: it carries the head, which only the last leaf does");
+    assert_eq!(complaint, "record 39: has a head signature, which only the last record may have");
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The tree agrees with an independent implementation, and its proofs prove.
+//! The tree and its proofs agree with an independent implementation.
 
 use std::cell::RefCell;
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use proptest::prelude::*;
 use tenterhook_ledger::proof::{check_consistency, check_inclusion};
-use tenterhook_ledger::tree::{self, Frontier, Nodes, at_level, completes, keeper};
+use tenterhook_ledger::tree::{self, Frontier, Nodes, completed_hashes, hash_at_level, holding_leaf};
 use tenterhook_ledger::{HASH_BYTES, Hash};
 
-/// What the rows of the store hold, in memory; counts how often it is asked.
+/// The hashes of rows in memory, with a counter of reads.
 #[derive(Default)]
 struct Rows {
     rows: Vec<Vec<u8>>,
-    asked: RefCell<u64>,
+    reads: RefCell<u64>,
 }
 
 impl Nodes for Rows {
     type Error = std::convert::Infallible;
 
     fn node(&self, level: u32, index: u64) -> Result<Hash, Self::Error> {
-        *self.asked.borrow_mut() += 1;
-        let row = usize::try_from(keeper(level, index)).unwrap();
-        Ok(at_level(&self.rows[row], level).unwrap())
+        *self.reads.borrow_mut() += 1;
+        let row = usize::try_from(holding_leaf(level, index)).unwrap();
+        Ok(hash_at_level(&self.rows[row], level).unwrap())
     }
 }
 
@@ -31,22 +31,22 @@ fn leaf(number: u64) -> Vec<u8> {
     format!("leaf {number}").into_bytes()
 }
 
-struct Both {
+struct BothTrees {
     rows: Rows,
     frontier: Frontier,
     other: MemoryBackedTree<sha2::Sha256, Vec<u8>>,
 }
 
-fn grown(size: u64) -> Both {
+fn build_trees(size: u64) -> BothTrees {
     let (mut rows, mut frontier, mut other) = (Rows::default(), Frontier::new(), MemoryBackedTree::new());
     for number in 0..size {
         let mut completed = Vec::new();
         frontier.push(Hash::of_leaf(&leaf(number)), &mut completed);
-        assert_eq!(completed.len(), completes(number) as usize);
+        assert_eq!(completed.len(), completed_hashes(number) as usize);
         rows.rows.push(completed.iter().flat_map(|hash| hash.0).collect());
         other.push(leaf(number));
     }
-    Both { rows, frontier, other }
+    BothTrees { rows, frontier, other }
 }
 
 fn hashes(bytes: &[u8]) -> Vec<Hash> {
@@ -54,19 +54,19 @@ fn hashes(bytes: &[u8]) -> Vec<Hash> {
 }
 
 /// Roots, paths and consistency proofs of one tree, against the other implementation.
-fn compare(both: &Both, seqs: &[u64], olds: &[u64]) {
+fn compare(both: &BothTrees, seqs: &[u64], olds: &[u64]) {
     let size = both.frontier.size();
     let root = both.frontier.root();
     assert_eq!(root.0.as_slice(), both.other.root().as_bytes().as_slice(), "root of {size}");
     assert_eq!(Ok(root), tree::root(&both.rows, size));
     for &seq in seqs {
-        let path = tree::inclusion(&both.rows, seq, size).unwrap().unwrap();
+        let path = tree::inclusion_proof(&both.rows, seq, size).unwrap().unwrap();
         let theirs = both.other.prove_inclusion(usize::try_from(seq).unwrap());
         assert_eq!(path, hashes(theirs.as_bytes()), "path of {seq} in {size}");
         check_inclusion(Hash::of_leaf(&leaf(seq)), seq, size, &path, root).unwrap();
     }
     for &old in olds {
-        let proof = tree::consistency(&both.rows, old, size).unwrap().unwrap();
+        let proof = tree::consistency_proof(&both.rows, old, size).unwrap().unwrap();
         let theirs = both.other.prove_consistency(usize::try_from(size - old).unwrap());
         assert_eq!(proof, hashes(theirs.as_bytes()), "consistency of {old} with {size}");
         let old_root = tree::root(&both.rows, old).unwrap();
@@ -77,13 +77,13 @@ fn compare(both: &Both, seqs: &[u64], olds: &[u64]) {
 #[test]
 fn every_small_tree_agrees_in_every_proof() {
     for size in 1..=70 {
-        compare(&grown(size), &(0..size).collect::<Vec<_>>(), &(1..=size).collect::<Vec<_>>());
+        compare(&build_trees(size), &(0..size).collect::<Vec<_>>(), &(1..=size).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn a_tree_of_a_hundred_thousand_agrees() {
-    let both = grown(100_000);
+    let both = build_trees(100_000);
     let some: Vec<u64> =
         (0..300).map(|number| number * 7919 % 100_000).chain([0, 65_535, 65_536, 99_999]).collect();
     let olds: Vec<u64> = some.iter().map(|number| number + 1).collect();
@@ -91,24 +91,24 @@ fn a_tree_of_a_hundred_thousand_agrees() {
 }
 
 #[test]
-fn a_proof_asks_for_few_hashes() {
+fn a_proof_reads_few_hashes() {
     let size = 9_999;
-    let both = grown(size);
+    let both = build_trees(size);
     for seq in [0, 5_000, 9_998] {
-        *both.rows.asked.borrow_mut() = 0;
-        tree::inclusion(&both.rows, seq, size).unwrap();
+        *both.rows.reads.borrow_mut() = 0;
+        tree::inclusion_proof(&both.rows, seq, size).unwrap();
         // One for each level, and those of the right edge.
-        assert!(*both.rows.asked.borrow() <= 28, "{seq}: {}", both.rows.asked.borrow());
+        assert!(*both.rows.reads.borrow() <= 28, "{seq}: {}", both.rows.reads.borrow());
     }
 }
 
 #[test]
-fn the_empty_tree_and_what_there_is_not() {
-    let both = grown(3);
+fn the_empty_tree_and_proofs_that_do_not_exist() {
+    let both = build_trees(3);
     assert_eq!(Frontier::new().root().to_string(), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
-    assert_eq!(tree::inclusion(&both.rows, 3, 3), Ok(None));
-    assert_eq!(tree::consistency(&both.rows, 4, 3), Ok(None));
-    assert_eq!(tree::consistency(&both.rows, 0, 3), Ok(Some(vec![])));
+    assert_eq!(tree::inclusion_proof(&both.rows, 3, 3), Ok(None));
+    assert_eq!(tree::consistency_proof(&both.rows, 4, 3), Ok(None));
+    assert_eq!(tree::consistency_proof(&both.rows, 0, 3), Ok(Some(vec![])));
 }
 
 proptest! {
@@ -117,15 +117,15 @@ proptest! {
     #[test]
     fn random_trees_agree(size in 1u64..2000, seq in any::<prop::sample::Index>(), old in any::<prop::sample::Index>()) {
         let limit = usize::try_from(size).unwrap();
-        compare(&grown(size), &[seq.index(limit) as u64], &[old.index(limit) as u64 + 1]);
+        compare(&build_trees(size), &[seq.index(limit) as u64], &[old.index(limit) as u64 + 1]);
     }
 
     #[test]
     fn a_changed_path_proves_nothing(size in 2u64..600, seq in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), bit in 0u8..8, byte in 0usize..32) {
-        let both = grown(size);
+        let both = build_trees(size);
         let seq = seq.index(usize::try_from(size).unwrap()) as u64;
         let (root, leaf) = (both.frontier.root(), Hash::of_leaf(&leaf(seq)));
-        let path = tree::inclusion(&both.rows, seq, size).unwrap().unwrap();
+        let path = tree::inclusion_proof(&both.rows, seq, size).unwrap().unwrap();
         let mut changed = path.clone();
         let at = at.index(changed.len());
         changed[at].0[byte] ^= 1 << bit;
@@ -139,10 +139,10 @@ proptest! {
 
     #[test]
     fn a_changed_history_is_not_consistent(size in 2u64..600, old in any::<prop::sample::Index>(), bit in 0u8..8) {
-        let both = grown(size);
+        let both = build_trees(size);
         let old = old.index(usize::try_from(size - 1).unwrap()) as u64 + 1;
         let (old_root, root) = (tree::root(&both.rows, old).unwrap(), both.frontier.root());
-        let proof = tree::consistency(&both.rows, old, size).unwrap().unwrap();
+        let proof = tree::consistency_proof(&both.rows, old, size).unwrap().unwrap();
         let mut other = old_root;
         other.0[0] ^= 1 << bit;
         prop_assert!(check_consistency((old, other), (size, root), &proof).is_err());

@@ -6,7 +6,7 @@ mod page;
 mod report_counts;
 
 use tenterhook_event::Timestamp;
-use tenterhook_ledger::{Filter, Kind, ReadFailed, Reader};
+use tenterhook_ledger::{Filter, LeafKind, ReadError, Reader};
 
 /// A report as an HTML page, with its counts.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct LedgerReport {
 }
 
 /// Writes a report of the records that pass a filter. Records that no checkpoint covers yet are listed without a proof.
-pub fn write_report(reader: &Reader, filter: &Filter, now: Timestamp) -> Result<LedgerReport, ReadFailed> {
+pub fn write_report(reader: &Reader, filter: &Filter, now: Timestamp) -> Result<LedgerReport, ReadError> {
     let counts = report_counts::collect_counts(reader, filter)?;
     Ok(LedgerReport {
         html: page::render_page(&counts, &describe_filter(filter), &now.to_string()),
@@ -43,7 +43,7 @@ pub fn describe_filter(filter: &Filter) -> String {
         named("tool", tool.as_deref()),
         named("verdict", verdict.as_deref()),
         named("rule", rule.as_deref()),
-        named("kind", kind.map(Kind::word)),
+        named("kind", kind.map(LeafKind::as_str)),
         dated("since", *from_ms),
         dated("until", *until_ms),
         named("with the text", text.as_deref()),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tenterhook_event::{Decision, Timestamp};
-use tenterhook_ledger::{Filter, ReadFailed, Reader, Record};
+use tenterhook_ledger::{Filter, ReadError, Reader, StoredRecord};
 use tenterhook_records::recorded::{JsonField as _, envelope};
 
 use crate::RecordRow;
@@ -46,7 +46,7 @@ pub(super) struct ReportCounts {
     pub(super) key: Option<String>,
 }
 
-pub(super) fn collect_counts(reader: &Reader, filter: &Filter) -> Result<ReportCounts, ReadFailed> {
+pub(super) fn collect_counts(reader: &Reader, filter: &Filter) -> Result<ReportCounts, ReadError> {
     let mut report = ReportCounts::default();
     let mut sessions = std::collections::BTreeSet::new();
     let mut hours: BTreeMap<u64, VerdictCounts> = BTreeMap::new();
@@ -100,11 +100,11 @@ pub(super) fn collect_counts(reader: &Reader, filter: &Filter) -> Result<ReportC
 
 fn list_record(
     reader: &Reader,
-    record: &Record,
+    record: &StoredRecord,
     row: RecordRow,
     fields: &Value,
     report: &mut ReportCounts,
-) -> Result<(), ReadFailed> {
+) -> Result<(), ReadError> {
     if report.shown.len() >= MAX_LISTED_RECORDS {
         report.left_out += 1;
         return Ok(());

@@ -13,7 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use tenterhook_event::{Attributed, DecidedCall, Flow, HookCall, Origin, Outcome, TraceEntry, TraceStatus};
-use tenterhook_ledger::{Durability, Entry, Ledger, Options, Reader};
+use tenterhook_ledger::{Durability, Ledger, LedgerEntry, LedgerOptions, Reader};
 use tenterhook_records::{redact_identifiers, secrets};
 
 use super::*;
@@ -369,16 +369,17 @@ impl RecordedRun {
     /// Records and applies calls as the daemon does.
     fn new(calls: Vec<(HookCall, Outcome)>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let defaults = Options::new(|| 1);
-        let options = Options { max_payload: MAX_PAYLOAD_BYTES, durability: Durability::Relaxed, ..defaults };
+        let defaults = LedgerOptions::new(|| 1);
+        let options =
+            LedgerOptions { max_payload: MAX_PAYLOAD_BYTES, durability: Durability::Relaxed, ..defaults };
         let ledger = Ledger::open(dir.path(), options).unwrap().ledger;
         let mut run = Self { dir, ledger, projector: new_projector(), calls: Vec::new() };
         for (mut call, outcome) in calls {
             let sealing = run.ledger.sealing();
             redact_identifiers(&mut call.event, &sealing.key);
             run.projector.fill_from_session(&mut call.event);
-            let sealed = Entry::decision(&decided(&call, &outcome), &secrets).seal(sealing).unwrap();
-            let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
+            let sealed = LedgerEntry::decision(&decided(&call, &outcome), &secrets).seal(sealing).unwrap();
+            let gone = sealed.is_payload_too_large().then_some(MissingContent::TooLarge);
             let seq = run.ledger.append(sealed).unwrap().seq();
             let call = RecordedCall { call, outcome, seq, gone };
             call.apply(&run.projector, gone);

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tenterhook_event::{DecidedCall, HookCall, Outcome};
-use tenterhook_ledger::{Entry, Ledger, Options, Reader};
+use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions, Reader};
 
 use super::*;
 
@@ -20,7 +20,7 @@ struct LedgerFixture {
 impl LedgerFixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let ledger = Ledger::open(dir.path(), Options::new(|| 1)).unwrap().ledger;
+        let ledger = Ledger::open(dir.path(), LedgerOptions::new(|| 1)).unwrap().ledger;
         let projector = SessionProjector::new(None, Arc::default());
         projector.begin_rebuild();
         Self { dir, ledger, projector, prompts: AtomicU64::new(0) }
@@ -68,7 +68,7 @@ impl LedgerFixture {
     }
 }
 
-fn entry(event: Event) -> Entry {
+fn entry(event: Event) -> LedgerEntry {
     let (call, outcome) = (HookCall { event, native: None }, Outcome::default());
     let decided = DecidedCall {
         call: &call,
@@ -78,7 +78,7 @@ fn entry(event: Event) -> Entry {
         facts: None,
         file_effects: None,
     };
-    Entry::decision(&decided, &|_| Vec::new())
+    LedgerEntry::decision(&decided, &|_| Vec::new())
 }
 
 fn numbered(numbers: impl IntoIterator<Item = u64>) -> Vec<String> {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How the hooks do: taken from the trace that every outcome has, minute by minute. Nobody waits for it, and
-//! it never grows beyond a bound.
+//! Statistics of hooks, per minute, from the trace of every outcome. Their size is bounded.
 
-mod times;
+mod duration_counts;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -11,44 +10,44 @@ use std::sync::{Mutex, PoisonError};
 use tenterhook_api::{HookFailure, HookMinute, HookNumbers, HookSummary};
 use tenterhook_event::{Decision, Event, Origin, Outcome, Timestamp, TraceEntry, TraceStatus};
 
+use duration_counts::DurationCounts;
 use tenterhook_records::sanitize;
-use times::Times;
 
-/// How many minutes are kept.
+/// Number of minutes that are kept.
 pub const KEPT_MINUTES: u64 = 180;
-/// How many hooks are known; ids of programs could go on for ever.
-const MOST: usize = 256;
-const MINUTE: u64 = 60_000;
-const LONGEST_ERROR: usize = 500;
+/// Maximum number of hooks, because the ids of programs are not bounded.
+const MAX_TRACKED_HOOKS: usize = 256;
+const MINUTE_MS: u64 = 60_000;
+const MAX_ERROR_CHARS: usize = 500;
 
 /// Statistics of all hooks.
 #[derive(Default)]
 pub struct Analytics {
-    hooks: Mutex<HashMap<String, HookRecord>>,
+    hooks: Mutex<HashMap<String, HookHistory>>,
 }
 
 #[derive(Default)]
-struct HookRecord {
-    all: Counts,
-    minutes: VecDeque<(u64, Counts)>,
+struct HookHistory {
+    all: HookCounts,
+    minutes: VecDeque<(u64, HookCounts)>,
     last_call: Option<Timestamp>,
     last_error: Option<HookFailure>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Counts {
+struct HookCounts {
     calls: u64,
     failures: u64,
     timeouts: u64,
     blocks: u64,
     modifications: u64,
     skipped: u64,
-    times: Times,
+    times: DurationCounts,
 }
 
 impl Analytics {
-    /// An event was decided.
-    pub fn decided(&self, event: &Event, outcome: &Outcome) {
+    /// HookCounts the hooks of an outcome.
+    pub fn count_outcome(&self, event: &Event, outcome: &Outcome) {
         let mut steps = outcome.trace.iter().filter_map(|step| match &step.by {
             Origin::Hook(id) => Some((id.as_ref(), step)),
             _ => None,
@@ -57,32 +56,32 @@ impl Analytics {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, step) in std::iter::once(first).chain(steps) {
             if !hooks.contains_key(id) {
-                if hooks.len() >= MOST {
+                if hooks.len() >= MAX_TRACKED_HOOKS {
                     continue;
                 }
-                hooks.insert(id.to_owned(), HookRecord::default());
+                hooks.insert(id.to_owned(), HookHistory::default());
             }
-            let changed = outcome.modifications.iter().any(|said| said.by == step.by);
+            let changed = outcome.modifications.iter().any(|modification| modification.by == step.by);
             if let Some(record) = hooks.get_mut(id) {
-                record.took_part(event, step, changed);
+                record.count_step(event, step, changed);
             }
         }
     }
 
-    /// How every hook does, in the last minutes.
-    pub fn all(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, HookSummary> {
-        let from = (now.unix_ms() / MINUTE + 1).saturating_sub(minutes.min(KEPT_MINUTES));
+    /// Summaries of all hooks, with the recent minutes in detail.
+    pub fn summaries(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, HookSummary> {
+        let from = (now.unix_ms() / MINUTE_MS + 1).saturating_sub(minutes.min(KEPT_MINUTES));
         let hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         hooks.iter().map(|(id, record)| (id.clone(), record.summary(from))).collect()
     }
 }
 
-impl HookRecord {
-    fn took_part(&mut self, event: &Event, step: &TraceEntry, changed: bool) {
-        let minute = event.ts.unix_ms() / MINUTE;
-        // Events come nearly in order; one that is late counts for the latest minute.
+impl HookHistory {
+    fn count_step(&mut self, event: &Event, step: &TraceEntry, changed: bool) {
+        let minute = event.ts.unix_ms() / MINUTE_MS;
+        // Events arrive nearly in order; a late one counts in the latest minute.
         if self.minutes.back().is_none_or(|(last, _)| *last < minute) {
-            self.minutes.push_back((minute, Counts::default()));
+            self.minutes.push_back((minute, HookCounts::default()));
             while self.minutes.front().is_some_and(|(first, _)| first + KEPT_MINUTES <= minute) {
                 self.minutes.pop_front();
             }
@@ -93,19 +92,21 @@ impl HookRecord {
         }
         self.last_call = Some(event.ts);
         if matches!(step.status, TraceStatus::Failed | TraceStatus::TimedOut) {
-            let message = sanitize(step.note.as_deref().unwrap_or("it did not say why"), LONGEST_ERROR);
+            let message = sanitize(step.note.as_deref().unwrap_or("no error message"), MAX_ERROR_CHARS);
             self.last_error = Some(HookFailure { ts: event.ts, id: event.id, message });
         }
     }
 
     fn summary(&self, from: u64) -> HookSummary {
         let recent = self.minutes.iter().filter(|(minute, _)| *minute >= from);
-        let mut sum = Counts::default();
+        let mut sum = HookCounts::default();
         let mut minutes = Vec::new();
         for (minute, counts) in recent {
             sum.add(counts);
-            minutes
-                .push(HookMinute { ts: Timestamp::from_unix_ms(minute * MINUTE), numbers: counts.numbers() });
+            minutes.push(HookMinute {
+                ts: Timestamp::from_unix_ms(minute * MINUTE_MS),
+                numbers: counts.numbers(),
+            });
         }
         HookSummary {
             all: self.all.numbers(),
@@ -117,7 +118,7 @@ impl HookRecord {
     }
 }
 
-impl Counts {
+impl HookCounts {
     fn count(&mut self, step: &TraceEntry, changed: bool) {
         if step.status == TraceStatus::Skipped {
             self.skipped += 1;
@@ -129,7 +130,7 @@ impl Counts {
         self.blocks += u64::from(step.decision == Decision::Deny);
         self.modifications += u64::from(changed);
         if step.status != TraceStatus::Detached {
-            self.times.took(step.took_us);
+            self.times.observe(step.took_us);
         }
     }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Spans and counters in the words of OTLP: <https://opentelemetry.io/docs/specs/otlp/>. Numbers of 64
-//! bits are texts there.
+//! Spans and counters as OTLP in JSON: <https://opentelemetry.io/docs/specs/otlp/>. Numbers of 64 bits are strings.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Decision, Timestamp};
 
-use crate::metrics::{BOUNDS, Histogram, Metrics};
+use crate::metrics::{BUCKET_BOUNDS_US, Histogram, Metrics};
 
-/// A hook call is served by us for somebody else.
-const SERVER: u8 = 2;
-/// Numbers count from the daemon's start.
-const CUMULATIVE: u8 = 2;
+/// Span kind of a request that this process serves.
+const SPAN_KIND_SERVER: u8 = 2;
+/// Aggregation of numbers that count from the daemon's start.
+const TEMPORALITY_CUMULATIVE: u8 = 2;
 
-/// One hook call.
+/// The span of one hook call.
 #[derive(Debug, Clone)]
 pub(crate) struct DecisionSpan {
     id: String,
@@ -24,7 +23,7 @@ pub(crate) struct DecisionSpan {
 }
 
 impl DecisionSpan {
-    pub(crate) fn of(decided: &DecidedCall<'_>) -> Self {
+    pub(crate) fn new(decided: &DecidedCall<'_>) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let tool = event.tool.as_ref().map(|tool| tool.name.clone());
         let name = match &tool {
@@ -44,7 +43,7 @@ impl DecisionSpan {
             optional("gen_ai.request.model", event.agent.model.as_deref()),
         ];
         Self {
-            id: hex(event.id.bits()),
+            id: trace_id(event.id.bits()),
             name,
             start_ms: event.ts.unix_ms(),
             took_us: decided.took_us,
@@ -52,16 +51,16 @@ impl DecisionSpan {
         }
     }
 
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let start = u128::from(self.start_ms) * 1_000_000;
         let end = start + u128::from(self.took_us) * 1000;
-        // An event's id is unique in its last half already, and never all zeros.
-        let own = self.id.get(16..).unwrap_or_default();
+        // The last half of an event id is unique, and never all zeros.
+        let span_id = self.id.get(16..).unwrap_or_default();
         json!({
             "traceId": self.id,
-            "spanId": own,
+            "spanId": span_id,
             "name": self.name,
-            "kind": SERVER,
+            "kind": SPAN_KIND_SERVER,
             "startTimeUnixNano": start.to_string(),
             "endTimeUnixNano": end.to_string(),
             "attributes": attributes(self.attributes.iter().map(|(name, value)| (*name, value.as_str()))),
@@ -69,15 +68,15 @@ impl DecisionSpan {
     }
 }
 
-/// A batch of spans.
-pub(crate) fn spans(spans: &[DecisionSpan]) -> Value {
-    let spans: Vec<_> = spans.iter().map(DecisionSpan::json).collect();
+/// The request body for a batch of spans.
+pub(crate) fn spans_body(spans: &[DecisionSpan]) -> Value {
+    let spans: Vec<_> = spans.iter().map(DecisionSpan::to_json).collect();
     json!({"resourceSpans": [{"resource": resource(), "scopeSpans": [{"scope": scope(), "spans": spans}]}]})
 }
 
-/// All counters as they stand.
-pub(crate) fn metrics(metrics: &Metrics, started: Timestamp, now: Timestamp) -> Value {
-    let (start, end) = (nanos(started), nanos(now));
+/// The request body for all counters.
+pub(crate) fn metrics_body(metrics: &Metrics, started: Timestamp, now: Timestamp) -> Value {
+    let (start, end) = (unix_nanos(started), unix_nanos(now));
     let point = |count: u64, labels: &[(&str, &str)]| {
         json!({
             "asInt": count.to_string(), "startTimeUnixNano": start, "timeUnixNano": end,
@@ -102,19 +101,27 @@ pub(crate) fn metrics(metrics: &Metrics, started: Timestamp, now: Timestamp) -> 
         let point = json!({
             "startTimeUnixNano": start, "timeUnixNano": end, "count": snapshot.count.to_string(),
             "sum": seconds(snapshot.sum_us), "bucketCounts": counts,
-            "explicitBounds": BOUNDS.iter().map(|bound| seconds(*bound)).collect::<Vec<_>>(),
+            "explicitBounds": BUCKET_BOUNDS_US.iter().map(|bound| seconds(*bound)).collect::<Vec<_>>(),
         });
         json!({
             "name": name, "unit": "s", "description": about,
-            "histogram": {"aggregationTemporality": CUMULATIVE, "dataPoints": [point]},
+            "histogram": {"aggregationTemporality": TEMPORALITY_CUMULATIVE, "dataPoints": [point]},
         })
     };
-    let sum = |points: Vec<Value>| json!({"aggregationTemporality": CUMULATIVE, "isMonotonic": true, "dataPoints": points});
+    let sum = |points: Vec<Value>| json!({"aggregationTemporality": TEMPORALITY_CUMULATIVE, "isMonotonic": true, "dataPoints": points});
     let all = [
-        json!({"name": "tenterhook.decisions", "unit": "{decision}", "description": "events that were decided", "sum": sum(decisions)}),
-        json!({"name": "tenterhook.fallbacks", "unit": "{decision}", "description": "decisions that hooks made without the daemon", "sum": sum(vec![point(metrics.odd().0, &[])])}),
-        histogram("tenterhook.decision.duration", "from the door to the decision", &metrics.deciding),
-        histogram("tenterhook.record.duration", "from the decision to the disk", &metrics.recording),
+        json!({"name": "tenterhook.decisions", "unit": "{decision}", "description": "decided events", "sum": sum(decisions)}),
+        json!({"name": "tenterhook.fallbacks", "unit": "{decision}", "description": "decisions that hooks made in-process, without the daemon", "sum": sum(vec![point(metrics.fallbacks(), &[])])}),
+        histogram(
+            "tenterhook.decision.duration",
+            "time from the arrival of a call to its decision",
+            &metrics.deciding,
+        ),
+        histogram(
+            "tenterhook.record.duration",
+            "time from the decision to its record on the disk",
+            &metrics.recording,
+        ),
     ];
     json!({"resourceMetrics": [{"resource": resource(), "scopeMetrics": [{"scope": scope(), "metrics": all}]}]})
 }
@@ -132,7 +139,7 @@ fn attributes<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Va
     pairs.into_iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
 }
 
-fn nanos(ts: Timestamp) -> String {
+fn unix_nanos(ts: Timestamp) -> String {
     (u128::from(ts.unix_ms()) * 1_000_000).to_string()
 }
 
@@ -141,6 +148,6 @@ fn seconds(us: u64) -> f64 {
     us as f64 / 1_000_000.0
 }
 
-fn hex(bits: u128) -> String {
+fn trace_id(bits: u128) -> String {
     format!("{:032x}", bits.max(1))
 }

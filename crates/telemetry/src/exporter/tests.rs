@@ -8,11 +8,11 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, HookCall, Outcome, T
 
 use super::*;
 
-/// A collector that answers with `status` and hands over what it was sent.
+/// A collector that responds with `status` and forwards what it received.
 fn collector(status: &'static str) -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let (sender, heard) = sync_channel(64);
+    let (sender, received) = sync_channel(64);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -33,12 +33,12 @@ fn collector(status: &'static str) -> (String, Receiver<(String, Value)>) {
             }
         }
     });
-    (url, heard)
+    (url, received)
 }
 
-fn otlp(url: &str) -> Otlp {
+fn otlp(url: &str) -> OtlpCollector {
     let headers = BTreeMap::from([("x-key".to_owned(), "abc".to_owned())]);
-    Otlp { headers, spans_every: Duration::from_millis(20), ..Otlp::at(url) }
+    OtlpCollector { headers, spans_every: Duration::from_millis(20), ..OtlpCollector::new(url) }
 }
 
 fn now() -> Timestamp {
@@ -59,7 +59,7 @@ fn call() -> HookCall {
 
 #[test]
 fn a_collector_gets_spans_and_counters() {
-    let (url, heard) = collector("200 OK");
+    let (url, received) = collector("200 OK");
     let metrics = Arc::new(Metrics::default());
     let exporter = Exporter::start(otlp(&url), Arc::clone(&metrics), now).unwrap();
     let (call, outcome) = (call(), Outcome { decision: Decision::Deny, ..Outcome::default() });
@@ -71,9 +71,14 @@ fn a_collector_gets_spans_and_counters() {
         facts: None,
         file_effects: None,
     };
-    metrics.decided(&call.event, outcome.decision, Duration::from_micros(1500), Duration::from_micros(300));
-    exporter.decided(&decided);
-    let (path, body) = heard.recv_timeout(Duration::from_secs(10)).unwrap();
+    metrics.count_decision(
+        &call.event,
+        outcome.decision,
+        Duration::from_micros(1500),
+        Duration::from_micros(300),
+    );
+    exporter.export_decision(&decided);
+    let (path, body) = received.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_eq!(path, "/v1/traces");
     let span = &body["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
     assert_eq!(span["name"], "pre-tool shell");
@@ -83,15 +88,15 @@ fn a_collector_gets_spans_and_counters() {
     );
     assert_eq!(span["traceId"].as_str().unwrap().len(), 32);
     assert_eq!(span["spanId"], "0000000000000009");
-    let said = |key: &str| {
+    let attribute = |key: &str| {
         let attributes = span["attributes"].as_array().unwrap();
         attributes.iter().find(|one| one["key"] == key).map(|one| one["value"]["stringValue"].clone())
     };
-    assert_eq!(said("tenterhook.verdict"), Some(json!("deny")));
-    assert_eq!(said("tenterhook.generation"), Some(json!("g1")));
-    assert_eq!(said("tenterhook.rule"), None);
+    assert_eq!(attribute("tenterhook.verdict"), Some(json!("deny")));
+    assert_eq!(attribute("tenterhook.generation"), Some(json!("g1")));
+    assert_eq!(attribute("tenterhook.rule"), None);
     exporter.close();
-    let (path, body) = heard.recv_timeout(Duration::from_secs(10)).unwrap();
+    let (path, body) = received.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_eq!(path, "/v1/metrics");
     let metrics = &body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
     assert_eq!(metrics[0]["sum"]["dataPoints"][0]["asInt"], "1");
@@ -102,8 +107,8 @@ fn a_collector_gets_spans_and_counters() {
 }
 
 #[test]
-fn without_a_collector_nobody_waits_and_what_is_lost_is_counted() {
-    // Nobody listens on a port that was just given back.
+fn without_a_collector_no_call_waits() {
+    // No process listens on a port that was just released.
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let exporter = Exporter::start(otlp(&format!("http://{gone}")), Arc::default(), now).unwrap();
     let (call, outcome) = (call(), Outcome::default());
@@ -115,8 +120,8 @@ fn without_a_collector_nobody_waits_and_what_is_lost_is_counted() {
         facts: None,
         file_effects: None,
     };
-    for _ in 0..20 * WAITING {
-        exporter.decided(&decided);
+    for _ in 0..20 * MAX_WAITING_SPANS {
+        exporter.export_decision(&decided);
     }
     exporter.close();
 }

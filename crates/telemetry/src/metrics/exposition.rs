@@ -13,21 +13,21 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::Metrics;
-use super::histogram::{BOUNDS, Histogram};
+use super::histogram::{BUCKET_BOUNDS_US, Histogram};
 
 /// Media type of [`render`]'s text.
 pub const OPEN_METRICS_MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What the daemon knows at the moment a page is asked for, beside its [`Metrics`].
+/// Values that the daemon reads when a page is requested, in addition to its [`Metrics`].
 #[derive(Debug, Clone, Default)]
 pub struct DaemonReadings {
     /// Hook calls that were answered.
     pub answered: u64,
-    /// Spans that were dropped, if any are exported.
+    /// Spans that were dropped, if spans are exported.
     pub dropped_spans: Option<u64>,
-    /// Calls under way.
-    pub calls_under_way: usize,
-    /// Open streams.
+    /// Calls in progress.
+    pub calls_in_progress: usize,
+    /// Number of open streams.
     pub streams: usize,
     /// Calls that wait for an approval.
     pub pending_approvals: usize,
@@ -62,7 +62,7 @@ pub fn render(metrics: Arc<Metrics>, readings: DaemonReadings) -> Result<String,
     Ok(page)
 }
 
-/// Reads the counters when a page is asked for, so that counting needs no lock.
+/// Reads the counters when a page is requested, so that counting needs no lock.
 struct DaemonCollector {
     metrics: Arc<Metrics>,
     readings: DaemonReadings,
@@ -81,10 +81,15 @@ impl Collector for DaemonCollector {
         encode_seconds(
             &mut encoder,
             "decision",
-            "From the arrival of a call to its decision.",
+            "Time from the arrival of a call to its decision.",
             &metrics.deciding,
         )?;
-        encode_seconds(&mut encoder, "record", "From the decision to the disk.", &metrics.recording)?;
+        encode_seconds(
+            &mut encoder,
+            "record",
+            "Time from the decision to its record on the disk.",
+            &metrics.recording,
+        )?;
         self.encode_counters(&mut encoder)?;
         self.encode_gauges(&mut encoder)?;
         self.encode_sizes(&mut encoder)
@@ -103,7 +108,7 @@ impl DaemonCollector {
     }
 
     fn encode_counters(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let (fallbacks, refused) = self.metrics.odd();
+        let (fallbacks, refused) = (self.metrics.fallbacks(), self.metrics.refusals());
         let DaemonReadings { answered, dropped_spans, .. } = self.readings;
         for (name, help, value) in [
             ("hook_calls", "Hook calls that were answered.", Some(answered)),
@@ -125,7 +130,7 @@ impl DaemonCollector {
     fn encode_gauges(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let readings = &self.readings;
         for (name, help, value) in [
-            ("in_flight", "Calls under way.", readings.calls_under_way),
+            ("in_flight", "Calls in progress.", readings.calls_in_progress),
             ("streams", "Open streams.", readings.streams),
             ("pending_approvals", "Calls that wait for an approval.", readings.pending_approvals),
             ("sessions", "Sessions in memory.", readings.sessions),
@@ -178,7 +183,7 @@ fn encode_seconds(
     histogram: &Histogram,
 ) -> fmt::Result {
     let snapshot = histogram.snapshot();
-    let bounds = BOUNDS.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
+    let bounds = BUCKET_BOUNDS_US.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
     let buckets: Vec<_> = bounds.zip(snapshot.buckets).collect();
     let mut metric = encoder.encode_descriptor(name, help, Some(&Unit::Seconds), MetricType::Histogram)?;
     metric.encode_histogram::<NoLabelSet>(seconds(snapshot.sum_us), snapshot.count, &buckets, None)

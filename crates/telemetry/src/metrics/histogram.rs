@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How long something took, how often.
+//! Histograms of durations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Upper bounds, in microseconds: from a fast judgement to a hook that hangs.
-pub const BOUNDS: [u64; 14] =
+/// Upper bounds of the buckets, in microseconds: from a fast evaluation to a hook that hangs.
+pub const BUCKET_BOUNDS_US: [u64; 14] =
     [25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 250_000, 1_000_000, 10_000_000, 60_000_000];
 
-/// How long something took, how often.
+/// A histogram of durations.
 #[derive(Default)]
 pub struct Histogram {
-    /// One more than there are bounds: the last is for what takes longer than all of them.
-    buckets: [AtomicU64; BOUNDS.len() + 1],
+    /// One bucket for each bound, and one for longer durations.
+    buckets: [AtomicU64; BUCKET_BOUNDS_US.len() + 1],
     sum_us: AtomicU64,
 }
 
-/// A histogram at one moment.
+/// The counts of a histogram at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistogramSnapshot {
-    /// How many fell into each bucket, the ones before it not counted.
+    /// Count of each bucket, without the buckets before it.
     pub buckets: Vec<u64>,
-    /// How many there were in all.
+    /// Total number of durations.
     pub count: u64,
-    /// How long they took together.
+    /// Sum of all durations, in microseconds.
     pub sum_us: u64,
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Counts one duration.
     pub fn observe(&self, took: Duration) {
         let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let at = BOUNDS.partition_point(|bound| *bound < us);
+        let at = BUCKET_BOUNDS_US.partition_point(|bound| *bound < us);
         if let Some(bucket) = self.buckets.get(at) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The last hour, minute by minute.
+//! Decisions of the last hour, per minute.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenterhook_event::Decision;
 
-use super::{BOUNDS, DECISIONS};
+use super::{BUCKET_BOUNDS_US, DECISIONS};
 
-/// How many minutes are kept.
-pub(crate) const KEPT: u64 = 60;
+/// Number of minutes that are kept.
+pub(crate) const MINUTES_PER_HOUR: u64 = 60;
 
-/// What was decided in each of the last minutes, and how fast. Nobody ever waits for it; whoever comes in
-/// the moment a minute begins may be counted in neither.
+/// Decisions and their durations in each of the last minutes. Counting takes no lock, so a decision at the start of a
+/// minute may be lost.
 pub struct Minutes(Vec<MinuteSlot>);
 
 #[derive(Default)]
 struct MinuteSlot {
     minute: AtomicU64,
     decisions: [AtomicU64; DECISIONS.len()],
-    buckets: [AtomicU64; BOUNDS.len() + 1],
+    buckets: [AtomicU64; BUCKET_BOUNDS_US.len() + 1],
 }
 
-/// One minute.
+/// Counts of one minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MinuteCounts {
-    /// Minutes since 1970.
+    /// Minutes since the Unix epoch.
     pub number: u64,
-    /// How many of each decision.
+    /// Count of each decision.
     pub decisions: Vec<(Decision, u64)>,
-    /// Below which time half, 95 % and 99 % of them were decided, in microseconds.
-    pub shares: [u64; 3],
+    /// The percentiles p50, p95 and p99 of the duration, in microseconds.
+    pub percentiles_us: [u64; 3],
 }
 
 impl Default for Minutes {
     fn default() -> Self {
-        Self((0..KEPT).map(|_| MinuteSlot::default()).collect())
+        Self((0..MINUTES_PER_HOUR).map(|_| MinuteSlot::default()).collect())
     }
 }
 
 impl Minutes {
-    /// An event was decided.
-    pub fn decided(&self, decision: Decision, took_us: u64, now_ms: u64) {
+    /// Counts a decision.
+    pub fn count_decision(&self, decision: Decision, took_us: u64, now_ms: u64) {
         self.count(decision, Some(took_us), now_ms);
     }
 
-    /// A call that nobody could read was denied; there is nothing to say about how fast.
-    pub fn refused(&self, now_ms: u64) {
+    /// Counts an unreadable call, which is denied. It has no duration.
+    pub fn count_refusal(&self, now_ms: u64) {
         self.count(Decision::Deny, None, now_ms);
     }
 
@@ -62,22 +62,22 @@ impl Minutes {
             }
         }
         let decision = DECISIONS.iter().position(|one| *one == decision).unwrap_or_default();
-        let bucket = took_us.map(|took_us| BOUNDS.partition_point(|bound| *bound < took_us));
+        let bucket = took_us.map(|took_us| BUCKET_BOUNDS_US.partition_point(|bound| *bound < took_us));
         let bucket = bucket.and_then(|bucket| slot.buckets.get(bucket));
         for number in [slot.decisions.get(decision), bucket].into_iter().flatten() {
             number.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The last minutes in which something was decided, oldest first.
-    pub fn last(&self, now_ms: u64) -> Vec<MinuteCounts> {
+    /// The last minutes that have decisions, oldest first.
+    pub fn last_minutes(&self, now_ms: u64) -> Vec<MinuteCounts> {
         let now = now_ms / 60_000;
-        let wanted = now.saturating_sub(KEPT - 1)..=now;
+        let wanted = now.saturating_sub(MINUTES_PER_HOUR - 1)..=now;
         wanted.filter_map(|minute| self.slot(minute)?.read(minute)).collect()
     }
 
     fn slot(&self, minute: u64) -> Option<&MinuteSlot> {
-        self.0.get(usize::try_from(minute % KEPT).ok()?)
+        self.0.get(usize::try_from(minute % MINUTES_PER_HOUR).ok()?)
     }
 }
 
@@ -90,17 +90,17 @@ impl MinuteSlot {
         Some(MinuteCounts {
             number: minute,
             decisions,
-            shares: [50, 95, 99].map(|share| percentile(&buckets, share)),
+            percentiles_us: [50, 95, 99].map(|percent| percentile(&buckets, percent)),
         })
     }
 }
 
-/// Below which time so many of a hundred lie, as near as the buckets tell.
-fn percentile(buckets: &[u64], share: u64) -> u64 {
+/// The duration below which this percentage lies, interpolated within a bucket.
+fn percentile(buckets: &[u64], percent: u64) -> u64 {
     let all: u64 = buckets.iter().sum();
-    let mut left = (all * share).div_ceil(100);
+    let mut left = (all * percent).div_ceil(100);
     let mut from = 0;
-    for (count, bound) in buckets.iter().zip(BOUNDS) {
+    for (count, bound) in buckets.iter().zip(BUCKET_BOUNDS_US) {
         if left <= *count {
             return if *count == 0 { from } else { from + (bound - from) * left / count };
         }
@@ -119,11 +119,11 @@ mod tests {
     #[test]
     fn decisions_are_counted_in_their_minute() {
         let minutes = Minutes::default();
-        minutes.decided(Decision::Deny, 40, 100 * MINUTE);
-        minutes.decided(Decision::None, 40, 100 * MINUTE + 59_999);
-        minutes.decided(Decision::None, 400, 101 * MINUTE);
-        minutes.refused(101 * MINUTE);
-        let last = minutes.last(101 * MINUTE);
+        minutes.count_decision(Decision::Deny, 40, 100 * MINUTE);
+        minutes.count_decision(Decision::None, 40, 100 * MINUTE + 59_999);
+        minutes.count_decision(Decision::None, 400, 101 * MINUTE);
+        minutes.count_refusal(101 * MINUTE);
+        let last = minutes.last_minutes(101 * MINUTE);
         let counts: Vec<_> = last
             .iter()
             .map(|one| (one.number, one.decisions.iter().map(|(_, count)| *count).collect::<Vec<_>>()))
@@ -134,23 +134,27 @@ mod tests {
     #[test]
     fn an_hour_later_a_minute_is_forgotten() {
         let minutes = Minutes::default();
-        minutes.decided(Decision::None, 40, 100 * MINUTE);
-        assert_eq!(minutes.last((100 + KEPT - 1) * MINUTE).len(), 1);
-        assert!(minutes.last((100 + KEPT) * MINUTE).is_empty());
-        minutes.decided(Decision::None, 40, (100 + KEPT) * MINUTE);
-        assert_eq!(minutes.last((100 + KEPT) * MINUTE)[0].decisions[0].1, 1, "the slot begins anew");
+        minutes.count_decision(Decision::None, 40, 100 * MINUTE);
+        assert_eq!(minutes.last_minutes((100 + MINUTES_PER_HOUR - 1) * MINUTE).len(), 1);
+        assert!(minutes.last_minutes((100 + MINUTES_PER_HOUR) * MINUTE).is_empty());
+        minutes.count_decision(Decision::None, 40, (100 + MINUTES_PER_HOUR) * MINUTE);
+        assert_eq!(
+            minutes.last_minutes((100 + MINUTES_PER_HOUR) * MINUTE)[0].decisions[0].1,
+            1,
+            "the slot is reset"
+        );
     }
 
     #[test]
     fn times_lie_where_the_buckets_say() {
         let minutes = Minutes::default();
         for us in 1..=100 {
-            minutes.decided(Decision::None, us, 0);
+            minutes.count_decision(Decision::None, us, 0);
         }
-        minutes.decided(Decision::None, 90_000_000, MINUTE);
-        let last = minutes.last(MINUTE);
-        assert_eq!(last[0].shares, [50, 95, 99]);
-        assert_eq!(last[1].shares, [60_000_000; 3], "longer than all bounds");
-        assert_eq!(percentile(&[0; BOUNDS.len() + 1], 50), 0);
+        minutes.count_decision(Decision::None, 90_000_000, MINUTE);
+        let last = minutes.last_minutes(MINUTE);
+        assert_eq!(last[0].percentiles_us, [50, 95, 99]);
+        assert_eq!(last[1].percentiles_us, [60_000_000; 3], "longer than all bounds");
+        assert_eq!(percentile(&[0; BUCKET_BOUNDS_US.len() + 1], 50), 0);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counters and times of decisions, and the page on which Prometheus reads them.
+//! Counters and durations of decisions, and the page for Prometheus.
 
 mod exposition;
 mod histogram;
@@ -13,28 +13,28 @@ use tenterhook_event::{Decision, Event, EventKind};
 use tenterhook_harness::HARNESSES;
 
 pub use exposition::{DaemonReadings, OPEN_METRICS_MEDIA_TYPE, render};
-pub use histogram::{BOUNDS, Histogram, HistogramSnapshot};
+pub use histogram::{BUCKET_BOUNDS_US, Histogram, HistogramSnapshot};
 pub use minutes::{MinuteCounts, Minutes};
 
-/// Every decision, in the order of their strictness.
+/// All decisions, in the order of their strictness.
 const DECISIONS: [Decision; 5] =
     [Decision::None, Decision::Allow, Decision::Defer, Decision::Ask, Decision::Deny];
 
-/// What a harness is called that is in no table: names that callers choose would never end.
-const OTHER: &str = "other";
+/// Name for unknown harnesses, because names that callers choose are not bounded.
+const OTHER_HARNESS: &str = "other";
 
-/// Everything that is counted. Nobody ever waits for it.
+/// All counters of a daemon. Counting takes no lock.
 pub struct Metrics {
-    /// One number for each harness, kind of event and decision.
+    /// One counter for each harness, kind of event and decision.
     decisions: Vec<AtomicU64>,
-    /// From the door to the fold.
+    /// Time from the arrival of a call to its decision.
     pub deciding: Histogram,
-    /// From the fold to the disk.
+    /// Time from the decision to its record on the disk.
     pub recording: Histogram,
-    /// The last hour.
+    /// Decisions of the last hour.
     pub minutes: Minutes,
-    taken_in: AtomicU64,
-    refused: AtomicU64,
+    fallbacks: AtomicU64,
+    refusals: AtomicU64,
 }
 
 impl Default for Metrics {
@@ -45,15 +45,15 @@ impl Default for Metrics {
             deciding: Histogram::default(),
             recording: Histogram::default(),
             minutes: Minutes::default(),
-            taken_in: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
+            fallbacks: AtomicU64::new(0),
+            refusals: AtomicU64::new(0),
         }
     }
 }
 
 impl Metrics {
-    /// One event was decided and recorded.
-    pub fn decided(&self, event: &Event, decision: Decision, deciding: Duration, recording: Duration) {
+    /// Counts a decided and recorded event.
+    pub fn count_decision(&self, event: &Event, decision: Decision, deciding: Duration, recording: Duration) {
         let harness = HARNESSES.iter().position(|row| row.id == event.source).unwrap_or(HARNESSES.len());
         let kind = EventKind::ALL.iter().position(|kind| *kind == event.event).unwrap_or_default();
         let decision = DECISIONS.iter().position(|one| *one == decision).unwrap_or_default();
@@ -65,25 +65,30 @@ impl Metrics {
         self.recording.observe(recording);
     }
 
-    /// A decision that a hook made by itself came in.
-    pub fn taken_in(&self) {
-        self.taken_in.fetch_add(1, Ordering::Relaxed);
+    /// Counts an imported decision that a hook made in-process.
+    pub fn count_fallback(&self) {
+        self.fallbacks.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A payload that nobody could read was refused.
-    pub fn refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
+    /// Counts an unreadable payload.
+    pub fn count_refusal(&self) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often hooks decided by themselves, and how often a payload could not be read.
-    pub fn odd(&self) -> (u64, u64) {
-        (self.taken_in.load(Ordering::Relaxed), self.refused.load(Ordering::Relaxed))
+    /// Number of decisions that hooks made in-process.
+    pub fn fallbacks(&self) -> u64 {
+        self.fallbacks.load(Ordering::Relaxed)
     }
 
-    /// Every count that is not zero: harness, kind, decision.
+    /// Number of unreadable payloads.
+    pub fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
+    }
+
+    /// All counts that are not zero, by harness, kind and decision.
     pub fn decisions(&self) -> Vec<(&'static str, EventKind, Decision, u64)> {
         let mut counts = Vec::new();
-        let harnesses = HARNESSES.iter().map(|row| row.id).chain([OTHER]);
+        let harnesses = HARNESSES.iter().map(|row| row.id).chain([OTHER_HARNESS]);
         let mut numbers = self.decisions.iter();
         for harness in harnesses {
             for kind in EventKind::ALL {
@@ -112,9 +117,9 @@ mod tests {
             Event::new(EventId::from_parts(0, 1), Timestamp::from_unix_ms(0), source, kind, "x")
         };
         let (short, long) = (Duration::from_micros(40), Duration::from_millis(3));
-        metrics.decided(&event("claude-code", EventKind::PreTool), Decision::Deny, short, long);
-        metrics.decided(&event("claude-code", EventKind::PreTool), Decision::Deny, short, long);
-        metrics.decided(&event("made-up", EventKind::Other), Decision::None, short, long);
+        metrics.count_decision(&event("claude-code", EventKind::PreTool), Decision::Deny, short, long);
+        metrics.count_decision(&event("claude-code", EventKind::PreTool), Decision::Deny, short, long);
+        metrics.count_decision(&event("made-up", EventKind::Other), Decision::None, short, long);
         assert_eq!(
             metrics.decisions(),
             [

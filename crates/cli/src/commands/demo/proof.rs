@@ -3,7 +3,7 @@
 //! Shows that the ledger of the session detects tampering.
 
 use tenterhook_guard::LedgerHandle;
-use tenterhook_ledger::{Expect, Filter, Format, Kind, Problem, Reader, Verified, export};
+use tenterhook_ledger::{Expectations, Filter, LeafKind, LogProblem, Reader, VerifiedLog, export};
 use tenterhook_records::recorded::RecordedDecision;
 
 use crate::commands::ledger::open_covered;
@@ -32,8 +32,8 @@ pub(super) fn prove_ledger(context: &Context) -> Result<String, CommandError> {
 
 /// Prints every decision as one record per line.
 pub(super) fn print_records(context: &Context, of: &Context) -> Result<(), CommandError> {
-    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
-    let decisions = Filter { kind: Some(Kind::Decision), ..Filter::default() };
+    let failed = |error: tenterhook_ledger::ReadError| CommandError::internal(error.to_string());
+    let decisions = Filter { kind: Some(LeafKind::Decision), ..Filter::default() };
     let mut found = open_reader(of)?.query(&decisions, 10_000).map_err(failed)?.records;
     found.reverse();
     for record in &found {
@@ -48,11 +48,11 @@ fn open_reader(context: &Context) -> Result<Reader, CommandError> {
 
 fn export_ledger(context: &Context) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
-    let written = open_reader(context)?.export(Format::Jsonl, &mut bytes);
+    let written = open_reader(context)?.export(tenterhook_ledger::FileFormat::Jsonl, &mut bytes);
     written.map_err(|error| CommandError::internal(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| CommandError::internal(error.to_string()))
 }
 
-fn verify_export(text: &str) -> Result<Verified, Problem> {
-    export::verify(text.as_bytes(), Expect::default(), &mut |_, _| {})
+fn verify_export(text: &str) -> Result<VerifiedLog, LogProblem> {
+    export::verify(text.as_bytes(), Expectations::default(), &mut |_, _| {})
 }

@@ -48,7 +48,7 @@ pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {
 
 fn check_ledger(examination: &mut Examination<'_>, reader: &Reader) {
     let state = reader.size().and_then(|size| {
-        let newest = reader.from(size.saturating_sub(1), 1)?.pop();
+        let newest = reader.records_from(size.saturating_sub(1), 1)?.pop();
         Ok((size, newest, reader.checkpoint()?))
     });
     let (size, newest, checkpoint) = match state {

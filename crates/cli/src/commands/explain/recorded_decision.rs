@@ -3,7 +3,7 @@
 //! Finds a recorded decision by its number, its id, the beginning or end of its id, or `last`.
 
 use tenterhook_guard::LedgerHandle;
-use tenterhook_ledger::{Filter, Reader, Record};
+use tenterhook_ledger::{Filter, Reader, StoredRecord};
 use tenterhook_records::recorded::RecordedDecision;
 
 use crate::context::Context;
@@ -29,10 +29,10 @@ pub(super) fn find_recorded_decision(
     RecordedDecision::from_record(&record)
 }
 
-fn find_record(reader: &Reader, reference: &str) -> Result<Option<Record>, CommandError> {
-    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
+fn find_record(reader: &Reader, reference: &str) -> Result<Option<StoredRecord>, CommandError> {
+    let failed = |error: tenterhook_ledger::ReadError| CommandError::internal(error.to_string());
     if reference == "last" || reference == "latest" {
-        let decisions = Filter { kind: Some(tenterhook_ledger::Kind::Decision), ..Filter::default() };
+        let decisions = Filter { kind: Some(tenterhook_ledger::LeafKind::Decision), ..Filter::default() };
         return Ok(reader.query(&decisions, 1).map_err(failed)?.records.pop());
     }
     if let Ok(seq) = reference.trim_start_matches('#').parse::<u64>() {
@@ -47,7 +47,7 @@ fn find_record(reader: &Reader, reference: &str) -> Result<Option<Record>, Comma
         return Ok(None);
     }
     let recent = reader.query(&Filter::default(), MAX_SEARCHED_RECORDS).map_err(failed)?.records;
-    let matches_id = |record: &Record| {
+    let matches_id = |record: &StoredRecord| {
         let leaf = tenterhook_records::recorded::envelope(record);
         let id = leaf.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
         id.starts_with(&wanted) || id.ends_with(&wanted)

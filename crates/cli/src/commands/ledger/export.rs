@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_guard::LedgerHandle;
-use tenterhook_ledger::{Format, Reader};
+use tenterhook_ledger::{FileFormat, Reader};
 
 use super::passphrase::open_if_passphrase_known;
 use super::{open_covered, read_error};
@@ -56,8 +56,8 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
             fs_err::create_dir_all(&args.output)?;
             reader.export_tiles(&args.output).map_err(|error| CommandError::internal(error.to_string()))?
         }
-        "csv" => write_export(&reader, Format::Csv, &args.output, to_stdout)?,
-        _ => write_export(&reader, Format::Jsonl, &args.output, to_stdout)?,
+        "csv" => write_export(&reader, FileFormat::Csv, &args.output, to_stdout)?,
+        _ => write_export(&reader, FileFormat::Jsonl, &args.output, to_stdout)?,
     };
     if to_stdout {
         return Ok(ExitCode::SUCCESS);
@@ -74,7 +74,12 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
 }
 
 /// Writes the export atomically, readable only by its owner: it contains payloads.
-fn write_export(reader: &Reader, format: Format, path: &Path, to_stdout: bool) -> Result<u64, CommandError> {
+fn write_export(
+    reader: &Reader,
+    format: FileFormat,
+    path: &Path,
+    to_stdout: bool,
+) -> Result<u64, CommandError> {
     if to_stdout {
         let mut out = BufWriter::new(std::io::stdout().lock());
         let records = reader.export(format, &mut out).map_err(read_error)?;

@@ -4,7 +4,7 @@
 
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta::now_ms;
-use tenterhook_ledger::{Filter, Kind};
+use tenterhook_ledger::{Filter, LeafKind};
 
 /// Filter options of `tail`, `query`, `stats` and `report`.
 #[derive(Debug, Clone, clap::Args)]
@@ -56,10 +56,8 @@ impl FilterArgs {
     }
 }
 
-fn kind_of(word: &str) -> Option<Kind> {
-    [Kind::Start, Kind::Decision, Kind::Seen, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune]
-        .into_iter()
-        .find(|kind| kind.word() == word)
+fn kind_of(word: &str) -> Option<LeafKind> {
+    LeafKind::ALL.iter().copied().find(|kind| kind.as_str() == word)
 }
 
 /// Parses a time: an age such as `15m`, a day in UTC, or a timestamp.

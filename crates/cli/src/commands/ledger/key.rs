@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_guard::{LedgerHandle, read_passphrase};
-use tenterhook_ledger::{Cost, SoftwareKey};
+use tenterhook_ledger::{Argon2Cost, SoftwareKey};
 use tenterhook_records::recorded::JsonField as _;
 
 use super::checkpoint::append_error;
@@ -175,7 +175,7 @@ fn change_key(
     let book = if action == Action::KeySeal { book } else { book.with_passphrase(passphrase.to_owned()) };
     let ledger = book.writer()?;
     let changed = match action {
-        Action::KeySeal => SoftwareKey::seal_in_place(&book.key_file(), passphrase, Cost::default()),
+        Action::KeySeal => SoftwareKey::seal_in_place(&book.key_file(), passphrase, Argon2Cost::default()),
         _ => SoftwareKey::unseal_in_place(&book.key_file(), passphrase),
     };
     book.close(ledger).map_err(|error| append_error(&error))?;

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::write_atomic;
-use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
+use tenterhook_ledger::{ReadError, Reader, VerifierKey};
 
 pub(super) use filter::parse_time;
 pub(super) use progress_bar::ProgressBar;
@@ -128,7 +128,7 @@ pub(super) fn is_unused(book: &LedgerHandle, context: &Context) -> Result<bool, 
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-fn read_error(error: ReadFailed) -> CommandError {
+fn read_error(error: ReadError) -> CommandError {
     CommandError::internal(error.to_string()).hint("`tenterhook ledger verify` checks the ledger")
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tenterhook_event::EventId;
 use tenterhook_guard::LedgerHandle;
-use tenterhook_ledger::{Reader, Record};
+use tenterhook_ledger::{Reader, StoredRecord};
 use tenterhook_records::recorded::ledger_record;
 use tenterhook_terminal_text::record_text;
 
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Finds a record by its number or event id.
-pub(super) fn find_record(reader: &Reader, reference: &str) -> Result<Record, CommandError> {
+pub(super) fn find_record(reader: &Reader, reference: &str) -> Result<StoredRecord, CommandError> {
     let unknown = || {
         CommandError::user(format!("unknown record `{reference}`"))
             .hint("`tenterhook ledger query` lists records; the first column is the number")

@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let published = reader.checkpoint().map_err(read_error)?.map_or(0, |(size, _)| size);
     let size = reader.size().map_err(read_error)?;
     let key = reader.key().map_err(read_error)?.map(|key| key.to_string());
-    let on_disk = DiskUse::of(&home.ledger());
+    let on_disk = DiskUse::measure(&home.ledger());
     let (waiting, refused) = book.spool_counts();
     let raw = recorded::unredacted_spans(&reader).map_err(read_error)?;
     let first = home.first_ledger();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use tenterhook_guard::LedgerHandle;
-use tenterhook_ledger::{Filter, Reader, Record};
+use tenterhook_ledger::{Filter, Reader, StoredRecord};
 use tenterhook_records::recorded::ledger_record;
 use tenterhook_report::RecordRow;
 use tenterhook_terminal_text::record_row::RecordTable;
@@ -91,7 +91,7 @@ fn wait_for_ledger(context: &Context, book: &LedgerHandle) -> Result<Reader, Com
 }
 
 /// Returns matching records from number `from` on, oldest first.
-fn records_since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, CommandError> {
+fn records_since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<StoredRecord>, CommandError> {
     let mut filter = filter.clone();
     let mut records = Vec::new();
     loop {
@@ -106,8 +106,12 @@ fn records_since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Reco
     }
 }
 
-fn print_records(context: &Context, table: &RecordTable, records: &[Record]) -> Result<bool, CommandError> {
-    let line = |record: &Record| -> Result<String, CommandError> {
+fn print_records(
+    context: &Context,
+    table: &RecordTable,
+    records: &[StoredRecord],
+) -> Result<bool, CommandError> {
+    let line = |record: &StoredRecord| -> Result<String, CommandError> {
         if context.terminal.json {
             Ok(serde_json::to_string(&ledger_record(record)).map_err(std::io::Error::from)? + "\n")
         } else {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tenterhook_error::ErrorKind;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::checkpoint::Checkpoint;
-use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
+use tenterhook_ledger::{Defect, Expectations, LogProblem, ProblemLocation, VerifiedLog, export, tiles};
 
 use super::checkpoint::append_error;
 use super::passphrase::open_for_writing;
@@ -62,7 +62,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, CommandError> {
     let result = verify_ledger(context, args)?;
     let result = match result {
-        Err(problem) if args.repair && problem.wrong.is_index() => {
+        Err(problem) if args.repair && problem.defect.is_index() => {
             repair_index(context, &problem, passphrase)?;
             verify_ledger(context, args)?
         }
@@ -75,7 +75,11 @@ pub(super) fn run(
 }
 
 /// Rebuilds the index and records that.
-fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>) -> Result<(), CommandError> {
+fn repair_index(
+    context: &Context,
+    problem: &LogProblem,
+    passphrase: Option<&Path>,
+) -> Result<(), CommandError> {
     let book = open_for_writing(context, passphrase)?;
     let ledger = book.writer()?;
     let rebuilt = ledger.rebuild_index(&tenterhook_home::env::current_user());
@@ -85,7 +89,7 @@ fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>)
     context.terminal.eprint(&format!("{WARN}repaired{WARN:#}: {problem} (recorded as {seq})\n"))
 }
 
-fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Problem>, CommandError> {
+fn verify_ledger(context: &Context, args: &Args) -> Result<Result<VerifiedLog, LogProblem>, CommandError> {
     let key = args.key.as_deref().map(parse_public_key).transpose()?;
     let since = args.since.as_ref().map(read_checkpoint).transpose()?;
     let mut bar = ProgressBar::new(context.terminal);
@@ -96,10 +100,10 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Prob
             return Err(CommandError::user(message)
                 .hint("`tenterhook ledger export --format tiles --output DIR` writes one"));
         }
-        tiles::verify(path, Expect { key, since }, &mut progress)
+        tiles::verify(path, Expectations { key, since }, &mut progress)
     } else if let Some(path) = &args.file {
         let file = fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?;
-        export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
+        export::verify(BufReader::with_capacity(1 << 20, file), Expectations { key, since }, &mut progress)
     } else {
         let home = context.home()?;
         // The published checkpoint is outside the store, so a rollback of the store alone is detected. It is read
@@ -108,7 +112,7 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Prob
         let since = since.or(published.filter(|note| Checkpoint::parse(note).is_ok()));
         let as_user_error = |error| CommandError { kind: ErrorKind::User, ..error };
         let reader = LedgerHandle::of(home).reader().map_err(as_user_error)?;
-        reader.verify(Expect { key, since }, &mut progress)
+        reader.verify(Expectations { key, since }, &mut progress)
     };
     bar.clear();
     Ok(result)
@@ -123,7 +127,7 @@ fn read_checkpoint(path: &PathBuf) -> Result<String, CommandError> {
     Ok(note)
 }
 
-fn print_verified(context: &Context, verified: &Verified) -> Result<(), CommandError> {
+fn print_verified(context: &Context, verified: &VerifiedLog) -> Result<(), CommandError> {
     let keys: Vec<_> = verified.keys.iter().map(ToString::to_string).collect();
     if context.terminal.json {
         return context.terminal.print_json(&json!({
@@ -160,20 +164,20 @@ fn print_verified(context: &Context, verified: &Verified) -> Result<(), CommandE
     context.terminal.print(&text)
 }
 
-fn print_problem(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
+fn print_problem(context: &Context, problem: &LogProblem) -> Result<ExitCode, CommandError> {
     // An unreadable store proves nothing either way.
-    if let (Place::Log, Wrong::Unreadable(why)) = (problem.place, &problem.wrong) {
+    if let (ProblemLocation::Log, Defect::Unreadable(why)) = (problem.location, &problem.defect) {
         return Err(CommandError::user(why.clone()));
     }
-    let leaf = match problem.place {
-        Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),
+    let leaf = match problem.location {
+        ProblemLocation::Leaf(seq) | ProblemLocation::Leaves(seq, _) => Some(seq),
         _ => None,
     };
     if context.terminal.json {
         context
             .terminal
             .print_json(&json!({"verified": false, "leaf": leaf, "problem": problem.to_string()}))?;
-    } else if problem.wrong.is_index() {
+    } else if problem.defect.is_index() {
         context.terminal.print(&format!(
             "{BAD}✗ {problem}{BAD:#}\n  {DIM}every record matches its signature; `tenterhook ledger verify --repair` rebuilds the index{DIM:#}\n"
         ))?;

@@ -13,7 +13,7 @@ use tenterhook_api::{ExportFormat, ExportQuery, ReportQuery};
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
-use tenterhook_ledger::{Filter, Format, Reader};
+use tenterhook_ledger::{FileFormat, Filter, Reader};
 use tenterhook_records::time_spec;
 use tenterhook_report::write_report;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -31,8 +31,8 @@ pub(super) async fn export(
     QueryParams(ExportQuery { format }): QueryParams<ExportQuery>,
 ) -> Result<TextResponse<LedgerExportMedia>, ApiError> {
     let (format, media, name) = match format {
-        None | Some(ExportFormat::Jsonl) => (Format::Jsonl, "application/jsonl", "ledger.jsonl"),
-        Some(ExportFormat::Csv) => (Format::Csv, "text/csv; charset=utf-8", "ledger.csv"),
+        None | Some(ExportFormat::Jsonl) => (FileFormat::Jsonl, "application/jsonl", "ledger.jsonl"),
+        Some(ExportFormat::Csv) => (FileFormat::Csv, "text/csv; charset=utf-8", "ledger.csv"),
     };
     let reader = open_covered(&daemon).await?;
     let (sender, chunks) = channel(4);

@@ -5,7 +5,7 @@
 use tenterhook_api::{LedgerFilter, RecordKind};
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
-use tenterhook_ledger::{Filter, Kind, Record};
+use tenterhook_ledger::{Filter, LeafKind, StoredRecord};
 use tenterhook_records::time_spec;
 
 use crate::api::error::ApiError;
@@ -35,20 +35,20 @@ fn parse_time(text: Option<String>) -> Result<Option<u64>, ApiError> {
     Ok(Some(read.unix_ms()))
 }
 
-fn record_kind(kind: RecordKind) -> Kind {
+fn record_kind(kind: RecordKind) -> LeafKind {
     match kind {
-        RecordKind::Start => Kind::Start,
-        RecordKind::Decision => Kind::Decision,
-        RecordKind::Seen => Kind::Seen,
-        RecordKind::Change => Kind::Change,
-        RecordKind::Erase => Kind::Erase,
-        RecordKind::Rotate => Kind::Rotate,
-        RecordKind::Prune => Kind::Prune,
+        RecordKind::Start => LeafKind::Start,
+        RecordKind::Decision => LeafKind::Decision,
+        RecordKind::Seen => LeafKind::Seen,
+        RecordKind::Change => LeafKind::Change,
+        RecordKind::Erase => LeafKind::Erase,
+        RecordKind::Rotate => LeafKind::Rotate,
+        RecordKind::Prune => LeafKind::Prune,
     }
 }
 
 /// Whether a record matches the filter, by the same rules as the ledger's search.
-pub(super) fn matches_filter(filter: &Filter, record: &Record) -> bool {
+pub(super) fn matches_filter(filter: &Filter, record: &StoredRecord) -> bool {
     if *filter == Filter::default() {
         return true;
     }
@@ -97,7 +97,7 @@ mod tests {
             assert!(ledger_filter(read(query).unwrap().filter(), None).is_err(), "{query}");
         }
         let filter = ledger_filter(read("verdict=deny&kind=seen&limit=5").unwrap().filter(), None).unwrap();
-        assert_eq!((filter.verdict.as_deref(), filter.kind), (Some("deny"), Some(Kind::Seen)));
+        assert_eq!((filter.verdict.as_deref(), filter.kind), (Some("deny"), Some(LeafKind::Seen)));
     }
 
     #[test]

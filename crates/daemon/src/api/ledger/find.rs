@@ -10,7 +10,7 @@ use tenterhook_api::{
     LedgerStatsQuery, RawRecord, SpoolCounts,
 };
 use tenterhook_event::{EventId, HookCall, Timestamp};
-use tenterhook_ledger::{DiskUse, ReadFailed, Reader, Record, Stats};
+use tenterhook_ledger::{DiskUse, ReadError, Reader, Stats, StoredRecord};
 use tenterhook_records::recorded::{self, RecordedDecision};
 
 use super::filter::ledger_filter;
@@ -43,7 +43,7 @@ pub(super) async fn get_record(
 }
 
 /// Returns everything that is stored of a record.
-fn record_details(record: &Record) -> LedgerRecordDetails {
+fn record_details(record: &StoredRecord) -> LedgerRecordDetails {
     let payload = record.payload.as_ref();
     LedgerRecordDetails {
         record: recorded::ledger_record(record),
@@ -65,7 +65,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The reply that the harness received for this decision, encoded again from the record.
-fn native_reply(record: &Record) -> Option<HarnessReply> {
+fn native_reply(record: &StoredRecord) -> Option<HarnessReply> {
     let decided = RecordedDecision::from_record(record).ok()?;
     let harness = tenterhook_harness::find_harness(&decided.event.source)?;
     let call = HookCall { event: decided.event, native: None };
@@ -119,7 +119,7 @@ pub(super) async fn stats(
         Ok((reader.stats(&filter)?, reader.size()?, signed))
     });
     let (stats, size, signed) = found.await?;
-    let on_disk = DiskUse::of(&daemon.home.ledger());
+    let on_disk = DiskUse::measure(&daemon.home.ledger());
     Ok(Json(ledger_stats(&stats, size, signed, &on_disk, daemon.spool_counts())))
 }
 
@@ -155,7 +155,7 @@ fn ledger_stats(stats: &Stats, size: u64, signed: u64, on_disk: &DiskUse, spool:
 }
 
 /// Finds a record by its number or by the id of its event.
-fn find_seq(reader: &Reader, id: &str) -> Result<Option<u64>, ReadFailed> {
+fn find_seq(reader: &Reader, id: &str) -> Result<Option<u64>, ReadError> {
     match (id.parse(), id.parse::<EventId>()) {
         (Ok(seq), _) => Ok(Some(seq)),
         (_, Ok(id)) => reader.find(&id.to_string()),

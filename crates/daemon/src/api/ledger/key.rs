@@ -11,7 +11,7 @@ use tenterhook_api::{
     KeySealState, PassphraseRequest, ProofRequest, RotatedKey, SignedCheckpoint, SigningKeyState,
 };
 use tenterhook_authority::Action;
-use tenterhook_ledger::{Cost, Reader, SoftwareKey};
+use tenterhook_ledger::{Argon2Cost, Reader, SoftwareKey};
 
 use crate::api::error::{ApiError, run_blocking};
 use crate::api::extract::RequestBody;
@@ -94,7 +94,7 @@ async fn set_sealed(
     daemon.admit(action, peer, &proof, Value::Null, Vec::new()).await?;
     run_blocking(move || {
         let changed = if sealed {
-            SoftwareKey::seal_in_place(&file, &passphrase, Cost::default())
+            SoftwareKey::seal_in_place(&file, &passphrase, Argon2Cost::default())
         } else {
             SoftwareKey::unseal_in_place(&file, &passphrase)
         };

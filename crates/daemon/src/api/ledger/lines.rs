@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use tenterhook_api::{LedgerLine, LedgerLines, LedgerQuery, ToolGist};
-use tenterhook_ledger::Record;
+use tenterhook_ledger::StoredRecord;
 use tenterhook_records::recorded::{self, JsonField};
 
 use super::filter::ledger_filter;
@@ -34,7 +34,7 @@ pub(super) async fn lines(
 }
 
 /// Summarizes a record. Its secrets were redacted when it was recorded.
-fn ledger_line(record: &Record) -> LedgerLine {
+fn ledger_line(record: &StoredRecord) -> LedgerLine {
     let (leaf, payload) = (recorded::envelope(record), recorded::payload(record));
     let detail = payload.field("detail");
     let said = ["prompt", "response", "message", "error", "cause"];

@@ -50,7 +50,8 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
     loop {
         // Before reading, so that records written meanwhile are noticed.
         ledger_size.mark_unchanged();
-        let Ok(page) = daemon.readers.with(move |reader| reader.from(next, TAIL_PAGE_RECORDS)).await else {
+        let Ok(page) = daemon.readers.with(move |reader| reader.records_from(next, TAIL_PAGE_RECORDS)).await
+        else {
             // The error is in the log; the client reconnects and continues where it was.
             return;
         };

@@ -13,7 +13,7 @@ use tenterhook_api::{
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
 use tenterhook_ledger::checkpoint::Checkpoint;
-use tenterhook_ledger::{Expect, Place, Problem, Reader, Verified, VerifierKey};
+use tenterhook_ledger::{Expectations, LogProblem, ProblemLocation, Reader, VerifiedLog, VerifierKey};
 
 use crate::api::error::ApiError;
 use crate::api::extract::RequestBody;
@@ -94,16 +94,16 @@ fn last_check(daemon: &Daemon) -> Result<Json<VerificationStatus>, ApiError> {
     })
 }
 
-fn expectation(request: VerifyRequest) -> Result<Expect, ApiError> {
+fn expectation(request: VerifyRequest) -> Result<Expectations, ApiError> {
     let key = request.key.map(|key| key.trim().parse::<VerifierKey>()).transpose();
     let key = key.map_err(|error| ApiError::bad_request(format!("`key` is not a public key: {error}")))?;
     if let Some(Err(error)) = request.since.as_deref().map(Checkpoint::parse) {
         return Err(ApiError::bad_request(format!("`since` is not a checkpoint: {error}")));
     }
-    Ok(Expect { key, since: request.since })
+    Ok(Expectations { key, since: request.since })
 }
 
-fn run_check(daemon: &Daemon, expect: Expect) {
+fn run_check(daemon: &Daemon, expect: Expectations) {
     let verification = &daemon.verification;
     let dir = daemon.home.ledger();
     // A rollback of the ledger is noticed unless this file was replaced too.
@@ -112,7 +112,7 @@ fn run_check(daemon: &Daemon, expect: Expect) {
     let mut progress = |checked, of| verification.progress(checked, of);
     // A separate reader: the check would block a shared one for a long time.
     let result = match Reader::open(&dir) {
-        Ok(reader) => match reader.verify(Expect { since, ..expect }, &mut progress) {
+        Ok(reader) => match reader.verify(Expectations { since, ..expect }, &mut progress) {
             Ok(verified) => intact_result(&verified),
             Err(problem) => damaged_result(&problem),
         },
@@ -130,7 +130,7 @@ fn run_check(daemon: &Daemon, expect: Expect) {
     }
 }
 
-fn intact_result(verified: &Verified) -> VerificationResult {
+fn intact_result(verified: &VerifiedLog) -> VerificationResult {
     VerificationResult::Intact(IntactLedger {
         verified: true,
         origin: verified.origin.clone(),
@@ -145,9 +145,9 @@ fn intact_result(verified: &Verified) -> VerificationResult {
     })
 }
 
-fn damaged_result(problem: &Problem) -> VerificationResult {
-    let leaf = match problem.place {
-        Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),
+fn damaged_result(problem: &LogProblem) -> VerificationResult {
+    let leaf = match problem.location {
+        ProblemLocation::Leaf(seq) | ProblemLocation::Leaves(seq, _) => Some(seq),
         _ => None,
     };
     VerificationResult::Damaged(DamagedLedger { verified: false, leaf, problem: problem.to_string() })

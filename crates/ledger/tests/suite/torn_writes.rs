@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Torn and short writes: a disk that kept only some of what was written.
+//! Torn and short writes: the disk has only a part of what was written.
 
 use std::path::Path;
 
-use tenterhook_ledger::{Expect, Ledger};
+use tenterhook_ledger::{Expectations, Ledger};
 
-use crate::common::{Test, options, record};
-use crate::crash::{self, Luck};
+use crate::common::{TestLedger, options, record};
+use crate::crash::{self, RandomNumbers};
 
 const PAGE: usize = 8192;
 
-/// A ledger as a power cut finds it: open, its last leaves in the journal only.
-fn interrupted() -> (Test, Ledger) {
-    let test = Test::new();
+/// A ledger as after a power cut: open, with the last leaves in the journal only.
+fn interrupted() -> (TestLedger, Ledger) {
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=20);
     ledger.close().unwrap();
@@ -25,17 +25,17 @@ fn interrupted() -> (Test, Ledger) {
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     std::fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    // The index of the journal lives in memory; a power cut takes it.
+    // The index of the journal is in memory, so it is lost.
     for name in ["ledger.db", "ledger.db-wal", "checkpoint", "redaction.key", "lock"] {
         std::fs::copy(from.join(name), to.join(name)).unwrap();
     }
 }
 
-/// Opens what the disk kept and records on top of it.
-fn goes_on(dir: &Path, what: &str) {
+/// Opens what the disk has, and records more.
+fn reopen_and_record(dir: &Path, what: &str) {
     let opened = Ledger::open(dir, options()).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(
-        opened.recovered.iter().any(|line| line.contains("did not end in order")),
+        opened.recovered.iter().any(|line| line.contains("did not end cleanly")),
         "{what}: {:?}",
         opened.recovered
     );
@@ -43,25 +43,25 @@ fn goes_on(dir: &Path, what: &str) {
     opened.ledger.close().unwrap();
     let reader = tenterhook_ledger::Reader::open(dir).unwrap();
     let verified = reader
-        .verify(Expect::default(), &mut |_, _| ())
+        .verify(Expectations::default(), &mut |_, _| ())
         .unwrap_or_else(|problem| panic!("{what}: {problem}"));
-    assert!(verified.size >= 21 + 3, "{what}: what was signed and synced before is all there");
+    assert!(verified.size >= 21 + 3, "{what}: all leaves that were signed and synced before are present");
 }
 
 #[test]
 fn a_journal_cut_anywhere_leaves_a_log_that_verifies() {
     let (test, _ledger) = interrupted();
     let length = std::fs::metadata(test.dir.join("ledger.db-wal")).unwrap().len();
-    let (mut luck, rounds) = (Luck::new(), crash::rounds(20));
+    let (mut random, rounds) = (RandomNumbers::new(), crash::rounds(20));
     for round in 0..rounds {
         let dir = test.path().join(format!("cut-{round}"));
         copy(&test.dir, &dir);
         let file = std::fs::OpenOptions::new().write(true).open(dir.join("ledger.db-wal")).unwrap();
-        // Evenly spread, and then anywhere.
+        // Evenly spread, then random.
         let kept =
-            if round < 20 { (length - 1) * round / 20 + round * 7 } else { luck.below(length - 1) } + 1;
+            if round < 20 { (length - 1) * round / 20 + round * 7 } else { random.below(length - 1) } + 1;
         file.set_len(kept.min(length)).unwrap();
-        goes_on(&dir, &format!("cut at {kept} of {length}"));
+        reopen_and_record(&dir, &format!("cut at {kept} of {length}"));
         std::fs::remove_dir_all(&dir).unwrap();
         crash::progress("short write", round + 1, rounds, "");
     }
@@ -71,26 +71,26 @@ fn a_journal_cut_anywhere_leaves_a_log_that_verifies() {
 fn a_journal_with_a_torn_write_leaves_a_log_that_verifies() {
     let (test, _ledger) = interrupted();
     let journal = std::fs::read(test.dir.join("ledger.db-wal")).unwrap();
-    let (mut luck, rounds) = (Luck::new(), crash::rounds(20));
+    let (mut random, rounds) = (RandomNumbers::new(), crash::rounds(20));
     let length = u64::try_from(journal.len()).unwrap() - 32;
     for round in 0..rounds {
         let dir = test.path().join(format!("torn-{round}"));
         copy(&test.dir, &dir);
         let mut torn = journal.clone();
-        let at = if round < 20 { length * round / 20 + round * 13 } else { luck.below(length) };
+        let at = if round < 20 { length * round / 20 + round * 13 } else { random.below(length) };
         let at = 32 + usize::try_from(at).unwrap();
         let end = (at + 512).min(torn.len());
         torn[at..end].fill(0xA5);
         std::fs::write(dir.join("ledger.db-wal"), torn).unwrap();
-        goes_on(&dir, &format!("torn at {at}"));
+        reopen_and_record(&dir, &format!("torn at {at}"));
         std::fs::remove_dir_all(&dir).unwrap();
         crash::progress("torn write", round + 1, rounds, "");
     }
 }
 
 #[test]
-fn a_corrupt_page_is_said_and_nothing_is_made_up() {
-    let test = Test::filled();
+fn a_corrupt_page_is_reported() {
+    let test = TestLedger::filled();
     let good = std::fs::read(test.dir.join("ledger.db")).unwrap();
     let pages = good.len() / PAGE;
     for page in 0..pages {
@@ -98,26 +98,34 @@ fn a_corrupt_page_is_said_and_nothing_is_made_up() {
         bad[page * PAGE..(page + 1) * PAGE].fill(0x5A);
         std::fs::write(test.dir.join("ledger.db"), bad).unwrap();
         let opened = Ledger::open(&test.dir, options());
-        let told = match opened {
+        let message = match opened {
             Err(error) => error.to_string(),
             Ok(opened) => {
                 let appended = opened.ledger.append(crate::common::entry(500));
-                // Pages that hold no part of the end do not stand in the way of an append.
+                // An append works if the page is not part of the end.
                 drop(opened);
-                match (appended, test.reader().verify(Expect::default(), &mut |_, _| ())) {
+                match (appended, test.reader().verify(Expectations::default(), &mut |_, _| ())) {
                     (Err(error), _) => error.to_string(),
                     (Ok(_), Err(problem)) => problem.to_string(),
                     (Ok(_), Ok(_)) => index_only(&test, page),
                 }
             }
         };
-        let named = ["damaged", "malformed", "cannot be read", "leaf ", "leaves ", "file is not a database"];
-        assert!(named.iter().any(|word| told.contains(word)), "page {page}: {told}");
+        let named = [
+            "damaged",
+            "malformed",
+            "cannot be read",
+            "cannot read",
+            "record ",
+            "records ",
+            "file is not a database",
+        ];
+        assert!(named.iter().any(|word| message.contains(word)), "page {page}: {message}");
     }
 }
 
-/// A page of an index: the leaves are all there, and SQLite's own check says what is wrong.
-fn index_only(test: &Test, page: usize) -> String {
+/// A page of an index: all leaves are present, and SQLite's own check finds the damage.
+fn index_only(test: &TestLedger, page: usize) -> String {
     let check: String = test.database().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(check, "ok", "page {page}");
     format!("damaged index: {check}")

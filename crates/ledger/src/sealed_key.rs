@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A signing key under a passphrase: Argon2id makes a key of it, ChaCha20-Poly1305 seals with that.
+//! Signing keys sealed with a passphrase: Argon2id derives a key from it, ChaCha20-Poly1305 encrypts with that key.
 
 use std::path::Path;
 
@@ -9,37 +9,37 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use serde::{Deserialize, Serialize};
 
-use crate::hash::{base64, from_base64};
+use crate::hash::{decode_base64, encode_base64};
 use crate::note::VerifierKey;
-use crate::sign::{SignError, Signer, SoftwareKey, random, read_private, replace, write_new};
+use crate::sign::{SignError, Signer, SoftwareKey, create_file, random_bytes, read_private, replace_file};
 
-const FORMAT: &str = "tenterhook-key/1";
-/// Nobody's file may make us take more memory than this, in KiB.
-const MAX_MEMORY: u32 = 1 << 20;
+const SEALED_KEY_FORMAT: &str = "tenterhook-key/1";
+/// Maximum Argon2 memory that a key file may ask for, in KiB.
+const MAX_ARGON2_KIB: u32 = 1 << 20;
 
-/// What guessing one passphrase costs.
+/// Parameters of Argon2id: the cost of one guess of the passphrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Memory in KiB.
+pub struct Argon2Cost {
+    /// Memory, in KiB.
     pub m: u32,
-    /// Passes over it.
+    /// Number of passes over the memory.
     pub t: u32,
-    /// Lanes.
+    /// Number of parallel lanes.
     pub p: u32,
 }
 
-impl Default for Cost {
-    /// 64 MiB, three passes, one lane: a tenth of a second here.
+impl Default for Argon2Cost {
+    /// 64 MiB, three passes and one lane, which takes about 0.1 s.
     fn default() -> Self {
         Self { m: 64 * 1024, t: 3, p: 1 }
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct File {
+struct SealedKeyFile {
     sealed: String,
     key: String,
-    argon2id: Cost,
+    argon2id: Argon2Cost,
     salt: String,
     nonce: String,
     secret: String,
@@ -47,52 +47,52 @@ struct File {
 
 impl SoftwareKey {
     /// Writes the key to a new file, sealed under a passphrase.
-    pub fn seal(&self, path: &Path, passphrase: &str, cost: Cost) -> Result<(), SignError> {
+    pub fn seal(&self, path: &Path, passphrase: &str, cost: Argon2Cost) -> Result<(), SignError> {
         let text = self.sealed_text(passphrase, cost)?;
-        write_new(path, text.as_bytes(), 0o600)
+        create_file(path, text.as_bytes(), 0o600)
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 
-    /// Seals a key where it lies. Whoever may have read the disk before could still have it.
-    pub fn seal_in_place(path: &Path, passphrase: &str, cost: Cost) -> Result<(), SignError> {
+    /// Seals a key file in place. Earlier copies of the disk still contain the unsealed key.
+    pub fn seal_in_place(path: &Path, passphrase: &str, cost: Argon2Cost) -> Result<(), SignError> {
         let text = Self::load(path)?.sealed_text(passphrase, cost)?;
-        replace(path, text.as_bytes(), 0o600)
+        replace_file(path, text.as_bytes(), 0o600)
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 
-    /// Opens a sealed key where it lies: from then on it needs no passphrase.
+    /// Unseals a key file in place, so that it no longer needs a passphrase.
     pub fn unseal_in_place(path: &Path, passphrase: &str) -> Result<(), SignError> {
-        let text = Self::unseal(path, passphrase)?.text();
-        replace(path, text.as_bytes(), 0o600)
+        let text = Self::unseal(path, passphrase)?.to_private_text();
+        replace_file(path, text.as_bytes(), 0o600)
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 
-    fn sealed_text(&self, passphrase: &str, cost: Cost) -> Result<String, SignError> {
-        let (salt, nonce) = (random::<16>()?, random::<12>()?);
+    fn sealed_text(&self, passphrase: &str, cost: Argon2Cost) -> Result<String, SignError> {
+        let (salt, nonce) = (random_bytes::<16>()?, random_bytes::<12>()?);
         let key = self.key().to_string();
-        let sealed = cipher(passphrase, &salt, cost)?
+        let sealed = derive_cipher(passphrase, &salt, cost)?
             .encrypt(&Nonce::from(nonce), Payload { msg: self.seed(), aad: key.as_bytes() })
-            .map_err(|_| SignError::Other("the key cannot be sealed".into()))?;
-        let file = File {
-            sealed: FORMAT.into(),
+            .map_err(|_| SignError::Other("cannot seal the key".into()))?;
+        let file = SealedKeyFile {
+            sealed: SEALED_KEY_FORMAT.into(),
             key,
             argon2id: cost,
-            salt: base64(&salt),
-            nonce: base64(&nonce),
-            secret: base64(&sealed),
+            salt: encode_base64(&salt),
+            nonce: encode_base64(&nonce),
+            secret: encode_base64(&sealed),
         };
         let text = serde_json::to_string_pretty(&file);
         text.map(|text| text + "\n").map_err(|error| SignError::Other(error.to_string()))
     }
 
-    /// Opens a sealed key.
+    /// Loads a sealed key.
     pub fn unseal(path: &Path, passphrase: &str) -> Result<Self, SignError> {
         let file = read_sealed(path)?;
         let refuse = || SignError::NoKey(path.to_owned());
-        let part = |text: &str| from_base64(text).ok_or_else(refuse);
+        let part = |text: &str| decode_base64(text).ok_or_else(refuse);
         let nonce: [u8; 12] = part(&file.nonce)?.try_into().map_err(|_| refuse())?;
         let secret = part(&file.secret)?;
-        let seed = cipher(passphrase, &part(&file.salt)?, file.argon2id)?
+        let seed = derive_cipher(passphrase, &part(&file.salt)?, file.argon2id)?
             .decrypt(&Nonce::from(nonce), Payload { msg: &secret, aad: file.key.as_bytes() })
             .map_err(|_| SignError::Passphrase(path.to_owned()))?;
         let public: VerifierKey = file.key.parse()?;
@@ -101,31 +101,31 @@ impl SoftwareKey {
         if *key.key() == public { Ok(key) } else { Err(refuse()) }
     }
 
-    /// The public half of a sealed key, for which no passphrase is needed.
+    /// Reads the public key of a sealed key, which needs no passphrase.
     pub fn sealed_public(path: &Path) -> Result<VerifierKey, SignError> {
         Ok(read_sealed(path)?.key.parse()?)
     }
 
-    /// Whether the file holds a sealed key and so asks for a passphrase.
+    /// Whether the file has a sealed key, which needs a passphrase.
     pub fn is_sealed(path: &Path) -> bool {
         read_sealed(path).is_ok()
     }
 
-    /// What guessing the passphrase of a sealed key costs; nothing when it is not sealed.
+    /// Argon2 parameters of a sealed key; `None` if the key is not sealed.
     #[cfg(feature = "store")]
-    pub(crate) fn sealed_cost(path: &Path) -> Option<Cost> {
+    pub(crate) fn sealed_cost(path: &Path) -> Option<Argon2Cost> {
         read_sealed(path).ok().map(|file| file.argon2id)
     }
 }
 
-fn read_sealed(path: &Path) -> Result<File, SignError> {
-    let file: Option<File> = serde_json::from_slice(&read_private(path)?).ok();
-    let known = file.filter(|file| file.sealed == FORMAT && file.argon2id.m <= MAX_MEMORY);
+fn read_sealed(path: &Path) -> Result<SealedKeyFile, SignError> {
+    let file: Option<SealedKeyFile> = serde_json::from_slice(&read_private(path)?).ok();
+    let known = file.filter(|file| file.sealed == SEALED_KEY_FORMAT && file.argon2id.m <= MAX_ARGON2_KIB);
     known.ok_or_else(|| SignError::NoKey(path.to_owned()))
 }
 
-fn cipher(passphrase: &str, salt: &[u8], cost: Cost) -> Result<ChaCha20Poly1305, SignError> {
-    let other = |error: argon2::Error| SignError::Other(format!("the passphrase cannot be used: {error}"));
+fn derive_cipher(passphrase: &str, salt: &[u8], cost: Argon2Cost) -> Result<ChaCha20Poly1305, SignError> {
+    let other = |error: argon2::Error| SignError::Other(format!("cannot use the passphrase: {error}"));
     let params = Params::new(cost.m, cost.t, cost.p, Some(32)).map_err(other)?;
     let mut key = [0; 32];
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    const CHEAP: Cost = Cost { m: 64, t: 1, p: 1 };
+    const CHEAP_COST: Argon2Cost = Argon2Cost { m: 64, t: 1, p: 1 };
 
     #[test]
     fn a_key_survives_its_file_and_others_may_not_read_it() {
@@ -151,7 +151,7 @@ mod tests {
         assert!(key.save(&path).is_err(), "a key is never written over");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         let error = SoftwareKey::load(&path).unwrap_err().to_string();
-        assert!(error.ends_with("can be read by others (its mode is 640, it must be 600)"), "{error}");
+        assert!(error.ends_with("is readable by other users: its mode is 640, but must be 600"), "{error}");
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         let key = SoftwareKey::generate("example.com/log").unwrap();
-        key.seal(&path, "correct horse", CHEAP).unwrap();
+        key.seal(&path, "correct horse", CHEAP_COST).unwrap();
         assert!(SoftwareKey::is_sealed(&path) && SoftwareKey::load(&path).is_err());
         assert_eq!(SoftwareKey::sealed_public(&path).unwrap(), *key.key());
         assert_eq!(SoftwareKey::unseal(&path, "correct horse").unwrap().key(), key.key());
@@ -167,24 +167,24 @@ mod tests {
         let other = SoftwareKey::generate("example.com/log").unwrap().key().to_string();
         let text = std::fs::read_to_string(&path).unwrap().replace(&key.key().to_string(), &other);
         std::fs::write(&path, text).unwrap();
-        assert!(SoftwareKey::unseal(&path, "correct horse").is_err(), "the public half is sealed in as well");
+        assert!(SoftwareKey::unseal(&path, "correct horse").is_err(), "the public key is authenticated too");
     }
 
     #[test]
-    fn a_key_is_sealed_and_opened_where_it_lies() {
+    fn a_key_is_sealed_and_unsealed_in_place() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         let key = SoftwareKey::generate("example.com/log").unwrap();
         key.save(&path).unwrap();
         let plain = std::fs::read(&path).unwrap();
-        SoftwareKey::seal_in_place(&path, "correct horse", CHEAP).unwrap();
-        let secret = base64(key.seed());
+        SoftwareKey::seal_in_place(&path, "correct horse", CHEAP_COST).unwrap();
+        let secret = encode_base64(key.seed());
         assert!(!std::fs::read_to_string(&path).unwrap().contains(secret.trim_end_matches('=')));
-        assert!(SoftwareKey::seal_in_place(&path, "again", CHEAP).is_err(), "it is sealed already");
+        assert!(SoftwareKey::seal_in_place(&path, "again", CHEAP_COST).is_err(), "it is sealed already");
         assert!(SoftwareKey::unseal_in_place(&path, "wrong horse").is_err());
         SoftwareKey::unseal_in_place(&path, "correct horse").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), plain);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 }

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Taking away: payloads are erased, leaves are pruned, and a leaf says so.
+//! Erasing of payloads and pruning of leaves, each recorded by a leaf.
 
 use rusqlite::Connection;
 
-use super::append::Writer;
 use super::error::AppendError;
 use super::ledger::Appended;
-use super::rows::signed;
+use super::rows::sql_i64;
+use super::writer::Writer;
 use super::{block, counters};
-use crate::entry::Body;
-use crate::record::Kind;
+use crate::entry::EntryBody;
+use crate::envelope::LeafKind;
 
-/// Records whose payloads are erased, or which are pruned, and what the record about it says.
+/// Leaves to prune or whose payloads to erase, with the content of the leaf about it.
 pub(crate) struct Removal {
-    pub(crate) kind: Kind,
+    pub(crate) kind: LeafKind,
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) who: String,
     pub(crate) reason: String,
-    /// Bytes of content that are removed, if this is one of many batches. The journal is then not emptied
-    /// after each: that waits for readers, and would keep the writer from other callers.
+    /// Number of removed bytes, if this is one of many batches. The journal is then not truncated after each batch,
+    /// because that waits for readers and would block other callers.
     pub(crate) batch_bytes: Option<usize>,
 }
 
 impl Writer {
-    /// Erases payloads or prunes leaves; in the same transaction a leaf says so.
+    /// Erases payloads or prunes leaves, and appends a leaf about it in the same transaction.
     pub(crate) fn remove(&mut self, removal: &Removal) -> Result<Appended, AppendError> {
         let Removal { kind, from, to, who, reason, batch_bytes } = removal;
         if from > to || *to >= self.tree.size() {
-            return Err(AppendError::Entry(format!("there are no leaves {from} to {to}")));
+            return Err(AppendError::Rejected(format!("no records {from} to {to}")));
         }
-        let body = Body {
+        let body = EntryBody {
             who: Some(who.clone()),
             reason: Some(reason.clone()),
             from: Some(*from),
             to: Some(*to),
-            ..Body::default()
+            ..EntryBody::default()
         };
-        let range = [signed(*from), signed(*to)];
-        // Freed pages are overwritten, not only forgotten.
+        let range = [sql_i64(*from), sql_i64(*to)];
+        // Overwrites freed pages with zeros.
         self.connection.pragma_update(None, "secure_delete", true)?;
         let sql = match kind {
-            Kind::Prune => {
+            LeafKind::Prune => {
                 "UPDATE leaves SET source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL,
                     bytes = NULL, salt = NULL, payload = NULL, erased = 0
                     WHERE seq BETWEEN ?1 AND ?2 AND kind NOT IN ('start', 'rotate', 'prune', 'erase')"
@@ -52,31 +52,33 @@ impl Writer {
                     WHERE seq BETWEEN ?1 AND ?2 AND salt IS NOT NULL"
             }
         };
-        let take_away = |connection: &Connection| {
-            let end = block::end(connection)?;
+        let remove_rows = |connection: &Connection| {
+            let end = block::indexed_end(connection)?;
             let hours = counters::hours_of(connection, *from, *to)?;
-            if *kind == Kind::Prune {
+            if *kind == LeafKind::Prune {
                 block::remove_values(connection, *from, *to)?;
             }
-            counters::recount(connection, (*from, *to), end, || connection.execute(sql, range).map(drop))?;
+            counters::change_and_recount(connection, (*from, *to), end, || {
+                connection.execute(sql, range).map(drop)
+            })?;
             counters::remove_empty(connection, hours)?;
-            if *kind == Kind::Prune {
-                block::file_values(connection, *from, *to)?;
+            if *kind == LeafKind::Prune {
+                block::index_values(connection, *from, *to)?;
             }
-            block::filter_anew(connection, *from, *to)
+            block::rebuild_text_filters(connection, *from, *to)
         };
-        let result = self.own(*kind, body, |this, _| Ok(take_away(&this.connection)?));
+        let result = self.append_internal(*kind, body, |this, _| Ok(remove_rows(&this.connection)?));
         self.connection.pragma_update(None, "secure_delete", false)?;
-        // What is not filed yet may have been emptied as well.
-        self.read_anew();
+        // Leaves that are not indexed yet may have changed too.
+        self.mark_stale();
         let appended = result?;
         if let Some(bytes) = *batch_bytes {
-            // Overwritten pages go through the journal, which is moved and emptied beside the writer.
-            self.tidy.wrote(bytes);
+            // Overwritten pages are in the journal, which the WAL thread checkpoints.
+            self.wal.add_written(bytes);
             return Ok(appended);
         }
-        // What was erased is still in the journal until it is emptied. A reader may be in the way;
-        // then it goes with the next one.
+        // Erased content is still in the journal until it is truncated. If a reader prevents that, the next removal
+        // does it.
         drop(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         Ok(appended)
     }

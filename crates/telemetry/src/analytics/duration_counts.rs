@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How long something took, how often: eight steps to each doubling, so that a percentile is at most an eighth
-//! too high, and only the steps that were seen take room.
+//! Counts of durations in logarithmic steps, eight for each doubling: a percentile is at most an eighth too high. Only
+//! steps with a count take memory.
 
 use std::collections::BTreeMap;
 
-/// Steps to each doubling: 2 to this power.
-const FINE: u32 = 3;
+/// Binary logarithm of the number of steps for each doubling.
+const STEPS_LOG2: u32 = 3;
 
+/// Number of durations in each step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Times {
+pub(crate) struct DurationCounts {
     steps: BTreeMap<u16, u32>,
 }
 
-impl Times {
-    pub(crate) fn took(&mut self, us: u64) {
-        let count = self.steps.entry(step(us)).or_default();
+impl DurationCounts {
+    pub(crate) fn observe(&mut self, us: u64) {
+        let count = self.steps.entry(step_of(us)).or_default();
         *count = count.saturating_add(1);
     }
 
@@ -26,34 +27,34 @@ impl Times {
         }
     }
 
-    /// The time that so many of a hundred did not exceed, in microseconds.
-    pub(crate) fn percentile(&self, of_hundred: u64) -> Option<u64> {
+    /// The duration that this percentage of all did not exceed, in microseconds.
+    pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let all: u64 = self.steps.values().map(|count| u64::from(*count)).sum();
-        let wanted = (all * of_hundred).div_ceil(100);
+        let wanted = (all * percent).div_ceil(100);
         let mut below = 0;
         self.steps.iter().find_map(|(step, count)| {
             below += u64::from(*count);
-            (below >= wanted && all > 0).then(|| upper(*step))
+            (below >= wanted && all > 0).then(|| upper_bound(*step))
         })
     }
 }
 
-/// Exact for small numbers, then eight to each doubling.
-fn step(us: u64) -> u16 {
+/// The step of a duration: exact for small numbers, then eight for each doubling.
+fn step_of(us: u64) -> u16 {
     let doubling = us.max(1).ilog2();
-    let step = if doubling <= FINE {
+    let step = if doubling <= STEPS_LOG2 {
         us
     } else {
-        let shift = doubling - FINE;
-        (u64::from(shift) << FINE) + (us >> shift)
+        let shift = doubling - STEPS_LOG2;
+        (u64::from(shift) << STEPS_LOG2) + (us >> shift)
     };
     u16::try_from(step).unwrap_or(u16::MAX)
 }
 
-/// The largest number of a step.
-fn upper(step: u16) -> u64 {
+/// The longest duration of a step.
+fn upper_bound(step: u16) -> u64 {
     let step = u64::from(step);
-    let fine = 1_u64 << FINE;
+    let fine = 1_u64 << STEPS_LOG2;
     if step < 2 * fine {
         return step;
     }
@@ -69,16 +70,16 @@ mod tests {
     #[test]
     fn a_step_holds_its_number_and_is_an_eighth_wide_at_most() {
         for us in (0..5000).chain([65_536, 999_999, 60_000_000, u64::from(u32::MAX)]) {
-            let upper = upper(step(us));
-            assert!(upper >= us && upper - us <= us / 8, "{us}: {upper}");
+            let bound = upper_bound(step_of(us));
+            assert!(bound >= us && bound - us <= us / 8, "{us}: {bound}");
         }
     }
 
     #[test]
     fn percentiles_are_of_what_was_seen() {
-        let mut times = Times::default();
+        let mut times = DurationCounts::default();
         assert_eq!(times.percentile(50), None);
-        (1..=100).for_each(|us| times.took(us));
+        (1..=100).for_each(|us| times.observe(us));
         let near = |of, us: u64| {
             let found = times.percentile(of).unwrap();
             assert!(found >= us && found <= us + us / 8, "p{of}: {found}");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sets of leaves that mostly lie side by side.
+//! Sets of leaf numbers, stored as ranges.
 
-/// Sorted, disjoint, both ends included.
+/// Leaf numbers as sorted, disjoint ranges with both ends included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<(u64, u64)>);
+pub(crate) struct LeafRanges(Vec<(u64, u64)>);
 
-impl Ranges {
-    /// Adds a leaf behind all others.
+impl LeafRanges {
+    /// Adds a number greater than all others.
     pub(crate) fn push(&mut self, seq: u64) {
         match self.0.last_mut() {
             Some((_, end)) if end.checked_add(1) == Some(seq) => *end = seq,
@@ -15,7 +15,7 @@ impl Ranges {
         }
     }
 
-    /// Adds leaves anywhere.
+    /// Adds a range, which may overlap others.
     pub(crate) fn add(&mut self, from: u64, to: u64) {
         self.0.push((from, to));
         self.0.sort_unstable();
@@ -34,12 +34,12 @@ impl Ranges {
         other.0.iter().for_each(|(from, to)| self.add(*from, *to));
     }
 
-    /// How many there are.
+    /// Number of leaves in the set.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from + 1).sum()
     }
 
-    /// The first of these that the other set does not have.
+    /// The first number that the other set lacks.
     pub(crate) fn first_outside(&self, other: &Self) -> Option<u64> {
         self.0.iter().find_map(|(from, to)| {
             let covering = other.0.iter().find(|(start, end)| start <= from && from <= end);
@@ -58,16 +58,16 @@ mod tests {
 
     #[test]
     fn what_is_not_covered_is_found() {
-        let (mut gone, mut said) = (Ranges::default(), Ranges::default());
+        let (mut missing, mut covered) = (LeafRanges::default(), LeafRanges::default());
         for seq in [3, 4, 5, 9] {
-            gone.push(seq);
+            missing.push(seq);
         }
-        assert_eq!((gone.count(), gone.first_outside(&said)), (4, Some(3)));
-        said.add(9, 9);
-        said.add(0, 4);
-        assert_eq!(gone.first_outside(&said), Some(5));
-        said.add(5, 6);
-        assert_eq!(gone.first_outside(&said), None);
-        assert_eq!(said, Ranges(vec![(0, 6), (9, 9)]));
+        assert_eq!((missing.count(), missing.first_outside(&covered)), (4, Some(3)));
+        covered.add(9, 9);
+        covered.add(0, 4);
+        assert_eq!(missing.first_outside(&covered), Some(5));
+        covered.add(5, 6);
+        assert_eq!(missing.first_outside(&covered), None);
+        assert_eq!(covered, LeafRanges(vec![(0, 6), (9, 9)]));
     }
 }

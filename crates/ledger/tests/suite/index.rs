@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Leaves are filed by blocks of 256: what is found, and that whoever edits the files is found.
+//! The index by blocks of 256 leaves: queries, and the detection of edits.
 
-use tenterhook_ledger::{Appended, Filter, Kind};
+use tenterhook_ledger::{Appended, Filter, LeafKind};
 
-use crate::common::{NOW, Test, entry, event, record};
+use crate::common::{NOW, TestLedger, entry, event, record};
 
-/// A closed ledger of 601 leaves: two full blocks, and 89 leaves that are not filed yet.
-fn filled() -> Test {
-    let test = Test::new();
+/// A closed ledger of 601 leaves: two full blocks, and 89 leaves that are not indexed yet.
+fn filled() -> TestLedger {
+    let test = TestLedger::new();
     let ledger = test.open();
     record(&ledger, 1..=600);
     ledger.close().unwrap();
     test
 }
 
-fn seqs(test: &Test, filter: &Filter, limit: u64) -> Vec<u64> {
+fn seqs(test: &TestLedger, filter: &Filter, limit: u64) -> Vec<u64> {
     test.reader().query(filter, limit).unwrap().records.iter().map(|record| record.seq).collect()
 }
 
@@ -24,7 +24,7 @@ fn expected(fits: impl Fn(u64) -> bool) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_filed_and_what_is_not_yet_is_found_alike() {
+fn indexed_and_other_leaves_are_found_alike() {
     let test = filled();
     let some = |text: &str| Some(text.to_owned());
     let all = Filter::default();
@@ -34,7 +34,7 @@ fn what_is_filed_and_what_is_not_yet_is_found_alike() {
     assert_eq!(seqs(&test, &denied, 1000), expected(|number| number % 12 == 0));
     let when = Filter { from_ms: Some(NOW + 250), until_ms: Some(NOW + 260), ..all.clone() };
     assert_eq!(seqs(&test, &when, 1000), expected(|number| (250..260).contains(&number)));
-    assert_eq!(seqs(&test, &Filter { kind: Some(Kind::Start), ..all.clone() }, 10), [0]);
+    assert_eq!(seqs(&test, &Filter { kind: Some(LeafKind::Start), ..all.clone() }, 10), [0]);
     assert_eq!(seqs(&test, &Filter { rule: some("no-five"), ..all.clone() }, 10), [0u64; 0]);
     assert_eq!(test.reader().stats(&session).unwrap().leaves, 200);
     assert_eq!(test.reader().stats(&when).unwrap().leaves, 10);
@@ -68,7 +68,7 @@ fn nothing_is_recorded_twice_wherever_it_is() {
     for number in [1, 255, 256, 511, 512, 600] {
         assert_eq!(ledger.append(entry(number)).unwrap(), Appended::AlreadyThere { seq: number });
     }
-    // An id between those that are filed, and one before all of them.
+    // An id between indexed ones, and one before all of them.
     let mut late = event(300);
     late.id = tenterhook_event::EventId::from_parts(NOW + 300, 1);
     let late = crate::common::decided(late, &crate::common::outcome(300));
@@ -80,31 +80,31 @@ fn nothing_is_recorded_twice_wherever_it_is() {
 }
 
 #[test]
-fn what_leaves_are_filed_under_is_verified() {
+fn the_index_is_verified() {
     let complaint = |sql: &str| {
         let test = filled();
         test.verify().unwrap();
         assert!(test.database().execute(sql, []).unwrap() > 0, "{sql}");
         test.complaint()
     };
-    let gone = "leaves 256 to 511: who looks for session `session-1` would not find all there is";
+    let gone = "records 256 to 511: index entry for session `session-1` is missing or incomplete";
     assert_eq!(complaint("DELETE FROM filed WHERE value = 'session-1' AND block = 1"), gone);
     assert_eq!(complaint("UPDATE filed SET block = 9 WHERE value = 'session-1' AND block = 1"), gone);
     assert_eq!(
         complaint("UPDATE blocks SET last_ts = 0 WHERE block = 0"),
-        "leaves 0 to 255: who looks for their time would not find all there is"
+        "records 0 to 255: index entry for time is missing or incomplete"
     );
-    let id = "leaf 300: who looks for its id would not find all there is";
+    let id = "record 300: index entry for id is missing or incomplete";
     assert_eq!(complaint("DELETE FROM ids WHERE seq = 300"), id);
     assert_eq!(complaint("UPDATE ids SET seq = 301 WHERE seq = 300"), id);
-    let more = "something is filed that no leaf says";
+    let more = "the index has an entry without a record";
     assert_eq!(complaint("INSERT INTO ids VALUES ('x', 7)"), more);
     assert_eq!(complaint("INSERT INTO filed VALUES ('session', 'x', 1)"), more);
     assert_eq!(complaint("INSERT INTO blocks VALUES (2, 0, 1)"), more);
 }
 
 #[test]
-fn what_is_pruned_is_filed_no_more() {
+fn pruned_leaves_are_removed_from_the_index() {
     let test = filled();
     let ledger = test.open();
     ledger.prune(300, "dev", "older than a year", &crate::common::find_secrets).unwrap();
@@ -113,7 +113,7 @@ fn what_is_pruned_is_filed_no_more() {
     assert_eq!(test.verify().unwrap().pruned, 300);
     let sql = "SELECT count(*) FROM filed WHERE field = 'session' AND block = 0";
     let left: u32 = test.database().query_row(sql, [], |row| row.get(0)).unwrap();
-    assert_eq!(left, 0, "nothing tells any more which sessions there were");
+    assert_eq!(left, 0, "the index does not reveal the sessions");
     let session = Filter { session: Some("session-1".into()), ..Filter::default() };
     assert_eq!(seqs(&test, &session, 1000).last(), Some(&301));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lock: one process writes.
+//! The lock file, which lets one process write.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -9,19 +9,19 @@ use std::path::Path;
 
 use super::error::OpenError;
 
-/// No process id is longer.
+/// Maximum length of a process id in the file.
 const MAX_PID_BYTES: u64 = 32;
 
-/// Held as long as it lives, and released by the kernel when the process ends, however it ends.
+/// A lock that is held until drop. The kernel releases it when the process ends.
 #[derive(Debug)]
-pub(crate) struct Hold {
+pub(crate) struct LockFile {
     file: File,
-    /// The one who had the lock before did not let go of it in order.
-    pub(crate) unclean: bool,
+    /// Whether the previous holder did not release the lock cleanly.
+    pub(crate) was_unclean: bool,
 }
 
-/// Makes the directory if need be, and looks whether others could write to it.
-pub(crate) fn directory(dir: &Path) -> Result<(), OpenError> {
+/// Creates the directory if it is missing. It is an error if other users can write to it.
+pub(crate) fn ensure_private_dir(dir: &Path) -> Result<(), OpenError> {
     let io = |source| OpenError::Io { path: dir.to_owned(), source };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
     let metadata = std::fs::metadata(dir).map_err(io)?;
@@ -32,9 +32,9 @@ pub(crate) fn directory(dir: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-impl Hold {
-    /// Takes the lock, or says who has it.
-    pub(crate) fn take(dir: &Path) -> Result<Self, OpenError> {
+impl LockFile {
+    /// Acquires the lock. The error has the process id of the holder.
+    pub(crate) fn acquire(dir: &Path) -> Result<Self, OpenError> {
         let path = dir.join("lock");
         let io = |source| OpenError::Io { path: path.clone(), source };
         let mut options = OpenOptions::new();
@@ -44,24 +44,24 @@ impl Hold {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                // Who it is helps, but is not needed.
+                // The process id is only for the message.
                 let read = (&mut file).take(MAX_PID_BYTES).read_to_string(&mut text);
                 let pid = read.ok().and_then(|_| text.trim().parse().ok());
                 return Err(OpenError::Locked { pid });
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
-        let unclean = file.metadata().map_err(io)?.len() > 0;
+        let was_unclean = file.metadata().map_err(io)?.len() > 0;
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(io)?;
-        Ok(Self { file, unclean })
+        Ok(Self { file, was_unclean })
     }
 }
 
-impl Drop for Hold {
+impl Drop for LockFile {
     fn drop(&mut self) {
-        // If it fails, the next one says that we ended badly, which is near enough.
+        // If this fails, the next holder reports an unclean end.
         drop(self.file.set_len(0));
-        // A child that is just being started may have the file open too.
+        // A child process that is being started may have the file open too.
         drop(self.file.unlock());
     }
 }
