@@ -143,7 +143,7 @@ fn the_logging_hook_posts_what_happened() {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
         String::from_utf8_lossy(&request[..length]).into_owned()
     });
-    said(&test.run(&["hooks", "test", "external-logging"]), 0, "a tool call is over");
+    said(&test.run(&["hooks", "test", "external-logging"]), 0, "a finished tool call");
     let request = served.join().unwrap();
     assert!(request.starts_with("POST /events HTTP/1.1"), "{request}");
 }
