@@ -83,6 +83,10 @@ pub struct PathFact {
     /// that allows the first name allows this one too.
     #[serde(rename = "again", skip_serializing_if = "std::ops::Not::not")]
     pub is_alias: bool,
+    /// The part of a walk that goes through home directories, as `~/**…`, if it starts above them: `find / -name x`. Only for
+    /// rules that object: the walk also goes elsewhere.
+    #[serde(skip)]
+    pub walk_in_homes: Option<String>,
     /// The absolute path with every `..` still in it; `None` if there is no `..`.
     #[serde(skip)]
     pub unnormalized: Option<String>,
@@ -165,6 +169,7 @@ impl PathRoots {
             }
             _ => vec![PathLocation::Unknown],
         };
+        let walk_in_homes = resolved.as_deref().and_then(|path| self.walk_into_homes(path));
         let unnormalized = resolved.as_ref().filter(|_| has_parent_component(found.shape)).map(|_| {
             let shape = found.shape.strip_prefix("file://").unwrap_or(found.shape);
             let start = if shape.starts_with('/') { "" } else { cwd.unwrap_or_default() };
@@ -180,6 +185,7 @@ impl PathRoots {
             places,
             is_not_read: false,
             is_alias: false,
+            walk_in_homes,
             unnormalized,
         }
     }
@@ -196,6 +202,15 @@ impl PathRoots {
 
     fn in_home(&self, path: &str) -> Option<String> {
         self.strip_home(path).map(with_tilde)
+    }
+
+    /// The part of a walk that goes through home directories, if it starts above them.
+    fn walk_into_homes(&self, path: &str) -> Option<String> {
+        let (root, walk) = path.split_at_checked(path.find("**")?)?;
+        let root = root.strip_suffix('/')?;
+        let is_above = matches!(root, "" | "/home" | "/Users")
+            || strip_directory(&self.home, root).is_some_and(|rest| !rest.is_empty());
+        is_above.then(|| with_tilde(walk))
     }
 
     /// The rest of a path below the home directory that contains it; empty for a home directory itself.

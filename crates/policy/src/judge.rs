@@ -59,7 +59,7 @@ pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet
     // Usage that a transcript reports was spent before this event, so it counts for this event.
     let reported = rules.reported_spend(event, state);
     let state = &with_reported(state, reported.as_ref());
-    let input = MatchInput { event, facts, state, locked: false };
+    let input = MatchInput { event, facts, state };
     let mut matches = Vec::new();
     rules.visit_candidates(event, facts, |rule, alternatives| {
         matches.extend(evaluate_rule(rule, input, Explain::Nothing, alternatives));
@@ -87,7 +87,7 @@ fn with_reported<'s>(state: &'s SessionState, reported: Option<&StateDelta>) -> 
 /// Explains for every rule whether it matches, whether the match applies, and why.
 pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Vec<RuleNote> {
     let state = &with_reported(state, rules.reported_spend(event, state).as_ref());
-    let input = MatchInput { event, facts, state, locked: false };
+    let input = MatchInput { event, facts, state };
     let (mut notes, mut matches) = (Vec::new(), Vec::new());
     for rule in rules.rules() {
         let (matched, why) = match evaluate_rule(rule, input, Explain::Reason, None) {
@@ -111,7 +111,7 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
 
 /// Verdict of one rule by itself, regardless of its limit and of other rules.
 pub(crate) fn evaluate_alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
-    let input = MatchInput { event, facts, state, locked: false };
+    let input = MatchInput { event, facts, state };
     evaluate_rule(rule, input, Explain::Nothing, None).map_or(Decision::None, |matched| matched.decision)
 }
 
@@ -147,7 +147,6 @@ fn check_conditions(
     // A rule that allows a call, or exempts it from later rules, has to cover all of it; a rule that objects does not.
     let must_cover_all = rule.verdict == Decision::Allow || rule.only_shadows();
     let mode = if must_cover_all { MatchMode::All } else { MatchMode::Any };
-    let input = MatchInput { locked: rule.locked, ..input };
     match rule.matcher.check_with_alternatives(input, mode, explain, alternatives) {
         Ok(matched) if !matched.certain && mode == MatchMode::All => {
             MatchResult::NoMatch(MatchFailure(format!("{}, but only possibly", matched.why)))

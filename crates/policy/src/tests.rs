@@ -15,6 +15,7 @@ mod conditions;
 mod features;
 mod hostile;
 mod links;
+mod open_paths;
 mod properties;
 mod refusals;
 mod review;

@@ -64,15 +64,15 @@ impl RuleMatcher {
             note(shell.check_all(&facts.commands, mode, effect.is_some(), explain)?);
         }
         if let Some(effect) = effect {
-            note(effect.check_all(&facts.effects, mode, input.locked, explain)?);
+            note(effect.check_all(&facts.effects, mode, explain)?);
         }
         if let Some(paths) = path {
             let here = facts.commands.iter().filter(|command| command.on == ExecLocation::Here);
             let of_commands = here.flat_map(|command| command.operands.iter().chain(&command.inputs));
             let path = mode.path(paths, facts.paths.iter().chain(of_commands));
-            let path =
-                path.ok_or_else(|| explain.failure(|| format!("no path matches {}", paths.display_list())))?;
-            note(Matched::certain(path));
+            note(
+                path.ok_or_else(|| explain.failure(|| format!("no path matches {}", paths.display_list())))?,
+            );
         }
         if let Some(url) = url {
             note(Matched::certain(url.check_all(&facts.urls, mode, explain)?));
@@ -114,7 +114,7 @@ impl RuleMatcher {
 
     /// Checks the conditions that do not depend on what the call does.
     pub(super) fn check_call(&self, input: MatchInput<'_>, explain: Explain) -> Result<(), MatchFailure> {
-        let MatchInput { event, facts, state, locked: _ } = input;
+        let MatchInput { event, facts, state } = input;
         let Self {
             event: kinds,
             tool,

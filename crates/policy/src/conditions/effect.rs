@@ -66,25 +66,18 @@ impl EffectCondition {
         to.add_words(Rarity::Often, if does.is_empty() { &[IndexTerm::SomeEffect] } else { &does });
     }
 
-    pub(super) fn check_all(
-        &self,
-        effects: &[FileEffect],
-        mode: MatchMode,
-        locked: bool,
-        explain: Explain,
-    ) -> Check {
+    pub(super) fn check_all(&self, effects: &[FileEffect], mode: MatchMode, explain: Explain) -> Check {
         let counted = || effects.iter().filter(|effect| mode.considers(&effect.path));
-        let holds = |effect: &FileEffect| self.check(effect, mode, locked, Explain::Nothing).ok();
+        let holds = |effect: &FileEffect| self.check(effect, mode, Explain::Nothing).ok();
         let found = mode.pick(counted(), |effect| holds(effect).is_some());
         if let Some(effect) = found {
             // A certain effect explains more than a possible one.
             let certain = counted().find(|effect| holds(effect).is_some_and(|matched| matched.certain));
             let effect = certain.filter(|_| mode == MatchMode::Any).unwrap_or(effect);
-            return self.check(effect, mode, locked, Explain::Reason).map_err(|(_, why)| why);
+            return self.check(effect, mode, Explain::Reason).map_err(|(_, why)| why);
         }
         Err(explain.failure(|| {
-            let failures =
-                effects.iter().filter_map(|effect| self.check(effect, mode, locked, explain).err());
+            let failures = effects.iter().filter_map(|effect| self.check(effect, mode, explain).err());
             let nearest = failures.max_by_key(|(met, _)| *met);
             nearest.map_or_else(|| "no file is affected".to_owned(), |(_, why)| why.0)
         }))
@@ -95,7 +88,6 @@ impl EffectCondition {
         &self,
         effect: &FileEffect,
         mode: MatchMode,
-        locked: bool,
         explain: Explain,
     ) -> Result<Matched, (usize, MatchFailure)> {
         let Self { does, path, place, recursive, certain: only_certain, by, on, not } = self;
@@ -136,14 +128,10 @@ impl EffectCondition {
         let mut by_glob = String::new();
         let mut is_certain = true;
         if let Some(paths) = path {
-            let glob = if (locked || only_certain) && mode == MatchMode::Any {
-                let found = paths.find_with_certainty(&effect.path);
-                let found = found.filter(|(_, certain)| *certain || !only_certain);
-                is_certain = found.is_none_or(|(_, certain)| certain);
-                found.map(|(glob, _)| glob)
-            } else {
-                mode.glob(paths, &effect.path)
-            };
+            let guard = mode.glob(paths, &effect.path);
+            let guard = guard.filter(|guard| guard.certainty.is_certain() || !only_certain);
+            is_certain = guard.is_none_or(|guard| guard.certainty.is_certain());
+            let glob = guard.map(|guard| guard.glob);
             let glob = glob.or_else(|| {
                 // Removing a directory removes everything in it. A recursive read also reads what is in the directory, but is
                 // not aimed at everything deep below it.
@@ -163,7 +151,7 @@ impl EffectCondition {
         }
         if values(not.as_ref())
             .iter()
-            .any(|inner| inner.check(effect, mode.inverse(), locked, Explain::Nothing).is_ok())
+            .any(|inner| inner.check(effect, mode.inverse(), Explain::Nothing).is_ok())
         {
             return Err((4, explain.failure(|| format!("an exception holds for {}", what()))));
         }

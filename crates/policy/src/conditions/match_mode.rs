@@ -3,9 +3,9 @@
 //! Input, mode and result of a condition check.
 
 use tenterhook_event::Event;
-use tenterhook_facts::{Facts, PathFact};
+use tenterhook_facts::{Certainty, Facts, PathFact};
 
-use super::glob::{NameGlobs, PathGlobs};
+use super::glob::{GlobGuard, NameGlobs, PathGlobs};
 use crate::state::SessionState;
 
 /// What was found, or which condition failed.
@@ -59,8 +59,6 @@ pub(crate) struct MatchInput<'a> {
     pub(crate) event: &'a Event,
     pub(crate) facts: &'a Facts,
     pub(crate) state: &'a SessionState,
-    /// Whether the rule is locked: the user cannot turn it off, so it must not deny by mistake.
-    pub(crate) locked: bool,
 }
 
 // === impl Explain ===
@@ -102,23 +100,40 @@ impl MatchMode {
         self == Self::Any || !path.is_alias
     }
 
-    /// The glob that a path matches.
-    pub(super) fn glob<'a>(self, globs: &'a PathGlobs, path: &PathFact) -> Option<&'a str> {
+    /// The glob that a path matches, and whether it does for certain.
+    pub(super) fn glob<'a>(self, globs: &'a PathGlobs, path: &PathFact) -> Option<GlobGuard<'a>> {
         match self {
-            Self::Any => globs.find_possible(path),
-            Self::All => globs.find_certain(path),
+            Self::Any => globs.find_guard(path),
+            Self::All => {
+                globs.find_certain(path).map(|glob| GlobGuard { glob, certainty: Certainty::Certain })
+            }
         }
     }
 
-    /// The matching path and its glob, for explanations.
+    /// The matching path and its glob. A certain match comes before a possible one.
     pub(super) fn path<'a>(
         self,
         globs: &PathGlobs,
         paths: impl Iterator<Item = &'a PathFact>,
-    ) -> Option<String> {
-        let paths = paths.filter(|path| self.considers(path));
-        let path = self.pick(paths, |path| self.glob(globs, path).is_some())?;
-        self.glob(globs, path).map(|glob| format!("`{}` (`{glob}`)", path.text))
+    ) -> Option<Matched> {
+        let mut paths = paths.filter(|path| self.considers(path));
+        let guarded = |path: &'a PathFact| Some((path, self.glob(globs, path)?));
+        let (path, guard) = match self {
+            Self::Any => {
+                let mut possible = None;
+                let certain = paths.filter_map(guarded).find(|found| {
+                    possible.get_or_insert(*found);
+                    found.1.certainty.is_certain()
+                });
+                certain.or(possible)?
+            }
+            Self::All => {
+                let first = paths.next().and_then(guarded)?;
+                paths.all(|path| guarded(path).is_some()).then_some(first)?
+            }
+        };
+        let why = format!("`{}` (`{}`)", path.text, guard.glob);
+        Some(Matched { why, certain: guard.certainty.is_certain(), doubt: OPEN_PATTERN })
     }
 }
 

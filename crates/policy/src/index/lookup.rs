@@ -184,7 +184,7 @@ impl IndexLookup<'_> {
     fn collect_by_path(&self, path: &PathFact, recursive: bool, found: &mut Vec<IndexEntry>) {
         let forms = [
             (GlobBase::Root, path.resolved.as_deref()),
-            (GlobBase::Home, path.in_home.as_deref()),
+            (GlobBase::Home, path.in_home.as_deref().or(path.walk_in_homes.as_deref())),
             (GlobBase::Project, path.in_project.as_deref()),
         ];
         let open = path.pattern || path.dynamic;

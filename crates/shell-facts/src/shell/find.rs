@@ -9,6 +9,9 @@ const MAX_ROOTS: usize = 8;
 /// With more name patterns, any file may be found.
 const MAX_NAMES: usize = 64;
 
+/// Stands for some of the files in a directory.
+const PARTIAL_MATCH: &str = "/…";
+
 /// Tests whose value is a pattern for names.
 const NAME_TESTS: &[&str] =
     &["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"];
@@ -110,7 +113,7 @@ fn name_limits(tests: &[ShellWord]) -> Option<Vec<String>> {
 
 /// The name patterns that one side of `-o` requires.
 fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
-    let mut narrow = None;
+    let (mut narrow, mut has_name) = (None, false);
     let mut negated = false;
     for (at, word) in side.iter().enumerate() {
         let text = word.text.as_str();
@@ -124,17 +127,23 @@ fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
         let value = side.get(at + 1);
         if NAME_TESTS.contains(&text) && !negated {
             let value = value.filter(|value| !value.dynamic).map_or("x*", |value| value.text.as_str());
+            let is_name = matches!(text, "-name" | "-iname");
             if value.contains(|c: char| c.is_alphanumeric() || matches!(c, '~' | '#')) {
                 // A name with a known first character follows a slash.
                 let name = match text {
-                    "-name" | "-iname" if value.starts_with(char::is_alphanumeric) => format!("/{value}"),
+                    _ if is_name && value.starts_with(char::is_alphanumeric) => format!("/{value}"),
                     _ if text.ends_with("name") => value.to_owned(),
                     _ => "/*x*".to_owned(),
                 };
-                narrow = Some(name);
+                // A file has to pass all tests, and its name says more than its directories.
+                if is_name || !has_name {
+                    (narrow, has_name) = (Some(name), is_name);
+                }
+            } else if value.contains(|c| !matches!(c, '*' | '?' | '.' | '[' | ']' | '!' | '^' | '/')) {
+                narrow.get_or_insert_with(|| PARTIAL_MATCH.to_owned());
             }
         } else if NARROWING_TESTS.contains(&text) && !negated && narrow.is_none() {
-            narrow = Some("/…".to_owned());
+            narrow = Some(PARTIAL_MATCH.to_owned());
         }
         negated = false;
     }

@@ -13,7 +13,7 @@ use tenterhook_shell_facts::expand_braces;
 
 use super::one_or_more::OneOrMore;
 pub(crate) use names::{HostGlobs, McpNameGlobs, NameGlobs, WordGlobs};
-pub(crate) use paths::{GlobBase, PathGlobs};
+pub(crate) use paths::{GlobBase, GlobGuard, PathGlobs};
 
 /// A text that cannot be used as a glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@
 use fast_glob::glob_match;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
-use tenterhook_facts::PathFact;
+use tenterhook_facts::{Certainty, PathFact};
 use tenterhook_paths::globs_overlap;
 
 use super::{GlobError, expand_alternatives, list_for_display, literal_parts, read_globs};
@@ -26,6 +26,16 @@ pub(crate) struct PathGlob {
     tail: usize,
     pub(crate) from: GlobBase,
 }
+
+/// A glob that guards a path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GlobGuard<'a> {
+    pub(crate) glob: &'a str,
+    pub(crate) certainty: Certainty,
+}
+
+/// Characters that are wildcards, or part of one.
+const WILDCARDS: [char; 4] = ['*', '?', '[', ']'];
 
 /// The directory that a glob is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, DeriveDeserialize)]
@@ -56,10 +66,32 @@ impl PathGlobs {
         Ok(Self { wanted, except })
     }
 
-    /// The first glob that matches or may match, unless an exclusion matches.
-    pub(crate) fn find_possible(&self, path: &PathFact) -> Option<&str> {
-        let found = self.wanted.iter().find(|glob| glob.matches(path) || glob.may_match(path))?;
-        (!self.except.iter().any(|glob| glob.matches(path))).then_some(found.text.as_str())
+    /// The glob that guards a path, and whether it does for certain, unless an exclusion matches.
+    ///
+    /// A path with a pattern or an unknown part is guarded for certain if every path it can stand for is, or if it takes
+    /// everything in a guarded directory. It is possibly guarded if the directory is a guarded one, or if its name contains
+    /// the distinctive part of a guarded name. That it *could* be a guarded path is not enough: `README*` could be
+    /// `README.pem`.
+    pub(crate) fn find_guard(&self, path: &PathFact) -> Option<GlobGuard<'_>> {
+        let mut possible = None;
+        for glob in &self.wanted {
+            match glob.guards(path) {
+                Some(Certainty::Certain) => {
+                    return self.unless_excluded(
+                        path,
+                        GlobGuard { glob: &glob.text, certainty: Certainty::Certain },
+                    );
+                }
+                Some(Certainty::Possible) if possible.is_none() => possible = Some(glob),
+                _ => {}
+            }
+        }
+        let glob = &possible?.text;
+        self.unless_excluded(path, GlobGuard { glob, certainty: Certainty::Possible })
+    }
+
+    fn unless_excluded<'a>(&self, path: &PathFact, guard: GlobGuard<'a>) -> Option<GlobGuard<'a>> {
+        (!self.except.iter().any(|glob| glob.matches(path))).then_some(guard)
     }
 
     /// The first glob that matches for certain, unless an exclusion may match.
@@ -68,20 +100,6 @@ impl PathGlobs {
         let found = self.wanted.iter().find(|glob| known && glob.matches(path))?;
         let excepted = self.except.iter().any(|glob| glob.matches(path) || glob.may_match(path));
         (!excepted).then_some(found.text.as_str())
-    }
-
-    /// The first glob that matches, and whether it does for certain. A pattern or an unknown part of the path does not
-    /// match if it could only stand for an unusual name that a glob also covers: `*foo*` does not match `settings*.json`.
-    pub(crate) fn find_with_certainty(&self, path: &PathFact) -> Option<(&str, bool)> {
-        let certain = self.wanted.iter().find(|glob| glob.matches(path) || glob.is_certainly_in(path));
-        let found = certain.map(|glob| (glob, true)).or_else(|| {
-            if !path.is_open() {
-                return None;
-            }
-            let possible = self.wanted.iter().find(|glob| glob.may_match(path) && glob.is_simplest_in(path));
-            possible.map(|glob| (glob, false))
-        })?;
-        (!self.except.iter().any(|glob| glob.matches(path))).then_some((found.0.text.as_str(), found.1))
     }
 
     /// The first glob on something below a directory. With `near`, only on what is directly in it.
@@ -133,8 +151,11 @@ impl PathGlob {
 
     /// Whether the literal start of the glob is below a directory.
     fn is_below(&self, directory: &PathFact, near: bool) -> bool {
-        if directory.dynamic || directory.pattern || self.from == GlobBase::Anywhere {
+        if directory.dynamic || self.from == GlobBase::Anywhere {
             return false;
+        }
+        if directory.pattern {
+            return self.is_below_walk(directory);
         }
         let Some(form) = self.path_form(directory) else { return false };
         let base = form.trim_end_matches('/');
@@ -146,6 +167,22 @@ impl PathGlob {
         let Some(rest) = rest else { return false };
         let inside = !rest.is_empty() || self.plain < self.text.len();
         inside && (!near || !rest.trim_end_matches('/').contains('/'))
+    }
+
+    /// Whether a walk such as `find ~ -name .gnupg` finds a directory that the literal start of the glob goes through.
+    fn is_below_walk(&self, found: &PathFact) -> bool {
+        let Some(form) = self.walked_form(found).filter(|form| form.contains("**")) else { return false };
+        let name = split_name(form).1;
+        let name = name.strip_prefix("**").unwrap_or(name);
+        is_distinctive(name)
+            && !name.contains(WILDCARDS)
+            && self.start().split('/').rev().skip(1).any(|part| part == name)
+    }
+
+    /// The path in the form that this glob is written in. A walk that starts above home directories also goes through them.
+    fn walked_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
+        let walk = path.walk_in_homes.as_deref().filter(|_| self.from == GlobBase::Home);
+        walk.or_else(|| self.path_form(path))
     }
 
     pub(crate) fn path_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
@@ -167,6 +204,10 @@ impl PathGlob {
 
     /// Whether a pattern or an unknown part of the path may stand for a path that matches.
     fn may_match(&self, path: &PathFact) -> bool {
+        path.is_open() && self.path_form(path).is_some_and(|form| self.may_match_form(form))
+    }
+
+    fn may_match_form(&self, form: &str) -> bool {
         // `find ~ -name '*.rs'` walks everything. That alone is not a match for globs that guard by directory, only for
         // globs that guard by name.
         let by_directory = |form: &str| {
@@ -184,33 +225,70 @@ impl PathGlob {
             let plain = form.find(['*', '?', '[']).unwrap_or(form.len()).min(self.plain);
             self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
         };
-        path.is_open()
-            && self.path_form(path).is_some_and(|form| {
-                begins_alike(form)
-                    && !by_directory(form)
-                    && (self.from != GlobBase::Anywhere || self.shares_name_with(form))
-                    && globs_overlap(&self.text, form)
-            })
+        begins_alike(form)
+            && !by_directory(form)
+            && (self.from != GlobBase::Anywhere || self.shares_name_with(form))
+            && globs_overlap(&self.text, form)
     }
 
-    /// Whether the path's pattern stands for the simplest path that this glob matches.
-    fn is_simplest_in(&self, path: &PathFact) -> bool {
-        self.path_form(path).is_some_and(|form| globs_overlap(&self.simplest_path(), form))
+    /// Whether this glob guards a path, and how certainly.
+    fn guards(&self, path: &PathFact) -> Option<Certainty> {
+        // A glob matches the text of a pattern only if it matches every path that the pattern stands for.
+        if self.matches(path) {
+            return Some(Certainty::Certain);
+        }
+        let form = self.walked_form(path).filter(|form| path.is_open() && self.may_match_form(form))?;
+        let (directory, name) = split_name(form);
+        // `find` writes `**` before a name, for the directories it goes through.
+        let name = name.strip_prefix("**").filter(|name| !name.is_empty()).unwrap_or(name);
+        let is_open = |part: &str| part.contains(WILDCARDS);
+        if is_open(name) && !self.is_simplest_in(form) {
+            return None;
+        }
+        let is_whole_directory =
+            !name.is_empty() && name.chars().all(|letter| matches!(letter, '*' | '?' | '.'));
+        let certainty = if is_open(name) { Certainty::Possible } else { Certainty::Certain };
+        let parent = split_name(directory).1;
+        if is_open(parent) || parent.is_empty() || directory.contains("**") {
+            return self.is_named_in(name).then_some(certainty);
+        }
+        if !is_open(name) {
+            // Only the place of the directory is open: `$DIR/.ssh/id_rsa`.
+            return Some(Certainty::Certain);
+        }
+        let is_guarded_directory = directory == split_name(&self.text).0 && !is_shared_directory(directory);
+        match (is_guarded_directory, path.dynamic) {
+            (true, false) => Some(Certainty::Certain),
+            // One file of the directory, and which one is unknown.
+            (true, true) => Some(Certainty::Possible),
+            (false, false) if is_whole_directory && !is_temporary_directory(directory) => {
+                Some(Certainty::Possible)
+            }
+            (false, _) => self.is_named_in(name).then_some(Certainty::Possible),
+        }
     }
 
-    /// Whether the path's pattern certainly includes a path that this glob matches: it takes everything in a directory, or
-    /// leaves open only where the directory is.
-    fn is_certainly_in(&self, path: &PathFact) -> bool {
-        let Some(form) = self.path_form(path).filter(|_| self.may_match(path) && self.is_simplest_in(path))
-        else {
+    /// Whether a pattern for names points at the name that this glob guards: it contains the distinctive part of that name,
+    /// begins like it, or spells most of it. The ending of `*.conf` is not distinctive: the directory is.
+    fn is_named_in(&self, pattern: &str) -> bool {
+        let own = split_name(self.text.trim_end_matches("/**").trim_end_matches("/*")).1;
+        let runs = own.split(WILDCARDS).filter(|run| !(run.starts_with('.') && own.contains(WILDCARDS)));
+        let Some(distinctive) = runs.max_by_key(|run| run.len()).filter(|run| run.len() > 2) else {
             return false;
         };
-        let mut parts = form.trim_end_matches('/').rsplit('/');
-        let (last, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let is_open = |part: &str| part.contains(['*', '?', '[']);
-        let names_whole_directory =
-            !last.is_empty() && last.chars().all(|letter| matches!(letter, '*' | '?' | '.'));
-        !is_open(parent) && !parent.is_empty() && (!is_open(last) || names_whole_directory)
+        let mut runs = pattern.split(WILDCARDS);
+        let begins_alike = runs.next().is_some_and(|start| start.len() > 3 && own.starts_with(start));
+        let spells_most = || {
+            let spelled: usize = pattern.split(WILDCARDS).map(str::len).sum();
+            spelled > 2 && spelled * 3 > own.len() * 2 && globs_overlap(own, pattern)
+        };
+        begins_alike || pattern.split(WILDCARDS).any(|run| run.contains(distinctive)) || spells_most()
+    }
+
+    /// Whether a pattern stands for the simplest path that this glob matches. `*foo*` does not stand for `settings*.json`,
+    /// although both match `settings-foo.json`.
+    fn is_simplest_in(&self, form: &str) -> bool {
+        globs_overlap(&self.simplest_path(), form)
     }
 
     /// The shortest path that matches, without the directories that a leading `**/` may stand for.
@@ -237,7 +315,7 @@ impl PathGlob {
     /// Whether a pattern has something in common with the name in a glob that starts with `**/`. Such a glob overlaps with
     /// any pattern, since `src/**/*.css` might be `src/.claude/settings.json`, so overlap alone is not enough.
     fn shares_name_with(&self, form: &str) -> bool {
-        let (own, mut other) = (last_component(&self.text), last_component(form));
+        let (own, mut other) = (split_name(&self.text).1, split_name(form).1);
         // `find` descends to the file by itself.
         while let Some(rest) = other.strip_prefix("**") {
             other = rest;
@@ -245,7 +323,6 @@ impl PathGlob {
         if own.ends_with('*') && other.starts_with('*') {
             return false;
         }
-        let is_distinctive = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
         if is_distinctive(own) {
             return is_distinctive(other) && globs_overlap(own, other);
         }
@@ -253,10 +330,40 @@ impl PathGlob {
     }
 }
 
-/// The last component of a path.
-fn last_component(path: &str) -> &str {
+/// Whether a part of a name has three letters or digits.
+fn is_distinctive(part: &str) -> bool {
+    part.chars().filter(|letter| letter.is_alphanumeric()).nth(2).is_some()
+}
+
+/// The directory of a path, and its last component.
+fn split_name(path: &str) -> (&str, &str) {
     let path = path.trim_end_matches('/');
-    path.rsplit_once('/').map_or(path, |(_, last)| last)
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Whether a directory holds files of many programs: a guarded file in it says nothing about the others.
+fn is_shared_directory(directory: &str) -> bool {
+    const SHARED_DIRECTORIES: &[&str] = &[
+        "",
+        "/etc",
+        "/var",
+        "/usr",
+        "/opt",
+        "/home",
+        "/proc",
+        "/root",
+        "~",
+        "~/.config",
+        "~/.local",
+        "~/.local/share",
+    ];
+    SHARED_DIRECTORIES.contains(&directory)
+        || directory.starts_with("~/Library") && directory.matches('/').count() <= 2
+        || is_temporary_directory(directory)
+}
+
+fn is_temporary_directory(directory: &str) -> bool {
+    matches!(directory, "/tmp" | "/var/tmp" | "/dev/shm")
 }
 
 // === impl Deserialize ===

@@ -2,13 +2,15 @@
 
 //! Checks commands against a shell condition.
 
-use tenterhook_facts::{PathFact, ShellCommand, ShellOption};
+use tenterhook_facts::{PathFact, PathLocation, ShellCommand, ShellOption};
 use tenterhook_shell_facts::SqlStatement;
 
 use super::{OperandCondition, ShellCondition};
 use crate::conditions::glob::NameGlobs;
 use crate::conditions::lazy_regex::LazyRegex;
-use crate::conditions::match_mode::{Check, Explain, MatchFailure, MatchMode, Matched, OPEN_OPTION};
+use crate::conditions::match_mode::{
+    Check, Explain, MatchFailure, MatchMode, Matched, OPEN_OPTION, OPEN_PATTERN,
+};
 use crate::conditions::one_or_more::{OneOrMore, values};
 
 /// Commands that only change the directory, print or wait. A rule that allows a line does not have to name them.
@@ -186,17 +188,18 @@ impl ShellCondition {
             }
         }
         let mut found = String::new();
+        let mut is_certain = true;
         if let Some(wanted) = operand.as_ref().filter(|wanted| !wanted.is_empty()) {
             // A word that has to be the option cannot be the operand as well.
             let candidates = command
                 .operands
                 .iter()
                 .filter(|path| !(options_open && path.dynamic) && mode.considers(path));
-            let operand = mode.pick(candidates, |path| wanted.fits(path, mode));
-            let Some(operand) = operand else {
+            let Some(operand) = wanted.find(candidates, mode) else {
                 return Err((2, explain.failure(|| format!("no operand of `{name}` matches"))));
             };
-            found = format!("`{name}` on `{}`", operand.text);
+            is_certain &= operand.certain;
+            found = format!("`{name}` on {}", operand.why);
         } else if options_open {
             return Err(no_option());
         }
@@ -205,13 +208,15 @@ impl ShellCondition {
             let path = mode.path(paths, all).ok_or_else(|| {
                 (3, explain.failure(|| format!("`{name}` names none of {}", paths.display_list())))
             })?;
-            found = format!("`{name}` with {path}");
+            is_certain &= path.certain;
+            found = format!("`{name}` with {}", path.why);
         }
         if let Some(paths) = reads {
             let path = mode.path(paths, command.reads()).ok_or_else(|| {
                 (3, explain.failure(|| format!("`{name}` reads none of {}", paths.display_list())))
             })?;
-            found = format!("`{name}` with {path}");
+            is_certain &= path.certain;
+            found = format!("`{name}` with {}", path.why);
         }
         if let Some(paths) = input {
             let path = mode.path(paths, command.inputs.iter()).ok_or_else(|| {
@@ -222,7 +227,8 @@ impl ShellCondition {
                     }),
                 )
             })?;
-            found = format!("`{name}` with input {path}");
+            is_certain &= path.certain;
+            found = format!("`{name}` with input {}", path.why);
         }
         if let Some(paths) = output {
             let path = mode.path(paths, command.outputs.iter()).ok_or_else(|| {
@@ -233,7 +239,8 @@ impl ShellCondition {
                     }),
                 )
             })?;
-            found = format!("`{name}` with output {path}");
+            is_certain &= path.certain;
+            found = format!("`{name}` with output {}", path.why);
         }
         if let Some(programs) = pipes_into {
             let is_not_read = command.feeds.iter().any(|program| programs.excludes(program));
@@ -273,7 +280,8 @@ impl ShellCondition {
         // To allow a command is to allow all of its options; the options of `echo` change nothing.
         let plain = matches!(command.program.as_str(), "echo" | "printf");
         let open = options_open || mode == MatchMode::All && command.open_options && !plain;
-        Ok(Matched { why, certain: !open, doubt: OPEN_OPTION })
+        let doubt = if is_certain { OPEN_OPTION } else { OPEN_PATTERN };
+        Ok(Matched { why, certain: is_certain && !open, doubt })
     }
 
     /// Whether a pattern matches one of the texts; as an exception, all texts that satisfy `around`.
@@ -308,16 +316,30 @@ impl ShellCondition {
 }
 
 impl OperandCondition {
-    fn fits(&self, found: &PathFact, mode: MatchMode) -> bool {
+    /// The operand that satisfies the condition, or all of them do. A certain match comes before a possible one.
+    fn find<'a>(&self, operands: impl Iterator<Item = &'a PathFact>, mode: MatchMode) -> Option<Matched> {
         let Self { place, path } = self;
         let places = values(place.as_ref());
-        let listed = |place| places.contains(place);
-        let placed = match mode {
+        let listed = |place: &PathLocation| places.contains(place);
+        let is_placed = |found: &PathFact| match mode {
             _ if places.is_empty() => true,
             MatchMode::Any => found.places.iter().any(listed),
             MatchMode::All => found.places.iter().all(listed),
         };
-        placed && path.as_ref().is_none_or(|globs| mode.glob(globs, found).is_some())
+        match path {
+            Some(globs) if mode == MatchMode::Any => {
+                mode.path(globs, operands.filter(|found| is_placed(found)))
+            }
+            Some(globs) => {
+                let mut all_placed = true;
+                let found = mode.path(globs, operands.inspect(|found| all_placed &= is_placed(found)));
+                found.filter(|_| all_placed)
+            }
+            None => {
+                let found = mode.pick(operands, |found| is_placed(found))?;
+                Some(Matched::certain(format!("`{}`", found.text)))
+            }
+        }
     }
 }
 
