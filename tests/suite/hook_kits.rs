@@ -82,12 +82,12 @@ fn a_kit_is_found_added_trusted_and_runs() {
     assert!(!denied(&test));
     said(&test.person(&["hooks", "trust", "no-docker"]), 0, "is trusted");
     assert!(denied(&test));
-    said(&test.run(&["hooks", "test", "no-docker"]), 0, "✓ a container: deny");
-    said(&test.run(&["hooks", "add", &from, "no-docker"]), 2, "already, and it is trusted");
+    said(&test.run(&["hooks", "test", "no-docker"]), 0, "✓ a container: denied");
+    said(&test.run(&["hooks", "add", &from, "no-docker"]), 2, "already exists");
 
     said(&test.run(&["hooks", "remove", "no-docker"]), 1, "asked for by an agent that is guarded here");
     assert!(denied(&test));
-    said(&test.person(&["hooks", "remove", "no-docker"]), 0, "is removed");
+    said(&test.person(&["hooks", "remove", "no-docker"]), 0, "was removed");
     assert!(!denied(&test) && !test.home().join("hooks/no-docker").exists());
 }
 
