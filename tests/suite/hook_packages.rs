@@ -82,12 +82,12 @@ fn a_hook_package_is_found_added_trusted_and_run() {
     assert!(!is_denied(&test));
     said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
     assert!(is_denied(&test));
-    said(&test.run(&["hooks", "test", "no-docker"]), 0, "✓ a container: deny");
-    said(&test.run(&["hooks", "add", &from, "no-docker"]), 2, "already, and it is trusted");
+    said(&test.run(&["hooks", "test", "no-docker"]), 0, "✓ a container: denied");
+    said(&test.run(&["hooks", "add", &from, "no-docker"]), 2, "already exists");
 
     said(&test.run(&["hooks", "remove", "no-docker"]), 1, "requested by a guarded agent");
     assert!(is_denied(&test));
-    said(&test.run_on_terminal(&["hooks", "remove", "no-docker"]), 0, "is removed");
+    said(&test.run_on_terminal(&["hooks", "remove", "no-docker"]), 0, "was removed");
     assert!(!is_denied(&test) && !test.home().join("hooks/no-docker").exists());
 }
 
