@@ -71,7 +71,6 @@ fn report(problems: &[String]) {
 }
 
 #[test]
-#[ignore = "the language is being revised"]
 fn comments_and_messages_use_plain_words() {
     let (idioms, mut problems, mut read) = (dropped_idioms(), Vec::new(), 0);
     for path in files_below(&repository(), ".rs") {
@@ -108,7 +107,6 @@ fn prose_lines(page: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[test]
-#[ignore = "the language is being revised"]
 fn pages_use_plain_words() {
     let (idioms, mut problems) = (dropped_idioms(), Vec::new());
     let pages = files_below(&repository(), ".md");
@@ -140,7 +138,6 @@ const OTHER_SOURCES: &[(&str, &str)] = &[
 ];
 
 #[test]
-#[ignore = "the language is being revised"]
 fn other_sources_use_plain_words() {
     let (idioms, mut problems, mut read) = (dropped_idioms(), Vec::new(), 0);
     for (directory, ending) in OTHER_SOURCES {

@@ -50,7 +50,6 @@ fn defined_types() -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-#[ignore = "the language is being revised"]
 fn types_have_a_name_of_their_own() {
     const { assert!(SHARED_TYPE_NAMES.len() <= 25, "at most 25 names may be shared") };
     let shared: Vec<_> = defined_types()
@@ -62,7 +61,6 @@ fn types_have_a_name_of_their_own() {
 }
 
 #[test]
-#[ignore = "the language is being revised"]
 fn types_have_no_empty_suffix() {
     let types = defined_types();
     let empty: Vec<_> = types
@@ -74,7 +72,6 @@ fn types_have_no_empty_suffix() {
 }
 
 #[test]
-#[ignore = "the language is being revised"]
 fn constants_name_their_subject() {
     let definition = Regex::new(r"\b(?:const|static) ([A-Z][A-Z_0-9]*):").unwrap();
     let mut vague = Vec::new();
@@ -90,7 +87,6 @@ fn constants_name_their_subject() {
 
 /// A doc comment of one line with at most two words explains nothing. Several lines are one comment.
 #[test]
-#[ignore = "the language is being revised"]
 fn doc_comments_say_something() {
     let mut short = Vec::new();
     for (path, source) in program_sources() {

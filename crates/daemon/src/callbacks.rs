@@ -35,8 +35,6 @@ pub(crate) struct Callbacks {
     answers: Vec<Callback>,
 }
 
-// === impl Callbacks ===
-
 impl Callbacks {
     /// Fails if the answers of this harness's hooks cannot be read.
     pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, Failure> {
@@ -53,8 +51,6 @@ impl Callbacks {
         self.answers.into_iter().map(|answer| answer.read(dialect, event)).collect()
     }
 }
-
-// === impl Callback ===
 
 impl Callback {
     fn read(self, dialect: &HookDialect, event: &Event) -> (Finding, TraceEntry) {

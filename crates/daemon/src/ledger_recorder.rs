@@ -11,9 +11,7 @@ use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{DecidedCall, HookCall};
 use tenterhook_guard::generation_entry;
-use tenterhook_ledger::{
-    AppendError, Appended, LeafOrigin, Ledger, LedgerEntry, QueueFull, QueuedEntry, SealedEntry,
-};
+use tenterhook_ledger::{Appended, LeafOrigin, Ledger, LedgerEntry, QueueFull, QueuedEntry, SealedEntry};
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
 use tokio::sync::oneshot;
 

@@ -96,8 +96,6 @@ impl RetentionTask {
     }
 }
 
-// === impl RetentionRuns ===
-
 impl RetentionRuns {
     /// Applies the limits now.
     pub(crate) fn apply(&self) {

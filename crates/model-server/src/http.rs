@@ -154,7 +154,7 @@ impl ServerResponse {
         match fault {
             Fault::Cut { after } => self.disturbance = Some(ScriptedDisturbance::Cut { after: *after }),
             Fault::Stall { after, ms } => {
-                self.disturbance = Some(ScriptedDisturbance::Stall { after: *after, ms: *ms })
+                self.disturbance = Some(ScriptedDisturbance::Stall { after: *after, ms: *ms });
             }
             Fault::Short { after } => self.pieces.truncate(*after),
             Fault::Malformed { after } => {

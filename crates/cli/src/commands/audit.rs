@@ -152,8 +152,6 @@ fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, Command
     }
 }
 
-// === impl Args ===
-
 impl Args {
     fn harnesses(&self) -> Result<Vec<&'static Harness>, CommandError> {
         let readable = || HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some());

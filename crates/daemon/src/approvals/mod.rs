@@ -191,8 +191,6 @@ fn origins_that_ask(reasons: &[Attributed<String>]) -> Vec<Origin> {
     origins_that_ask
 }
 
-// === impl Approvals ===
-
 impl Approvals {
     pub(crate) fn new(home: &Home) -> Self {
         Self {

@@ -178,7 +178,9 @@ impl FileCursor {
             }
             match context.format.read_line(&String::from_utf8_lossy(&line)) {
                 Ok(found) => {
-                    found.into_iter().for_each(|found| self.apply_line(found, context.now_ms, count))
+                    for found in found {
+                        self.apply_line(found, context.now_ms, count);
+                    }
                 }
                 Err(_) => self.unreadable_lines += 1,
             }

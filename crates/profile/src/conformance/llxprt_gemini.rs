@@ -252,7 +252,7 @@ fn configured(case: &Case) {
             }
         }
         "g-config-239" => {
-            assert!(parsed(profile, &[(SettingsSource::User, given["settings"].clone())]).enabled)
+            assert!(parsed(profile, &[(SettingsSource::User, given["settings"].clone())]).enabled);
         }
         "l-config-241" => {
             let mut settings = given["settings"].clone();

@@ -77,9 +77,9 @@ fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
         if !begun {
             begun = true;
             if context.agent.is_some() {
-                reader.emit_subagent_start(&context)
+                reader.emit_subagent_start(&context);
             } else {
-                reader.emit_session_start(&context)
+                reader.emit_session_start(&context);
             }
         }
         match line.get("message").and_then(|message| message.get("content")) {

@@ -43,9 +43,9 @@ fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
             "session_meta" => {
                 read_session_start(payload, &mut known);
                 if known.agent.is_some() {
-                    reader.emit_subagent_start(&known)
+                    reader.emit_subagent_start(&known);
                 } else {
-                    reader.emit_session_start(&known)
+                    reader.emit_session_start(&known);
                 }
             }
             "turn_context" => {

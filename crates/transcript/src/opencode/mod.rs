@@ -85,9 +85,9 @@ fn read_parts(path: &Path, reader: &mut TranscriptReader<'_>) -> rusqlite::Resul
         if id != session {
             session = id;
             if context.agent.is_some() {
-                reader.emit_subagent_start(&context)
+                reader.emit_subagent_start(&context);
             } else {
-                reader.emit_session_start(&context)
+                reader.emit_session_start(&context);
             }
         }
         context.ts = Some(ms(8)?);

@@ -135,14 +135,12 @@ fn check_guarded(examination: &mut Examination<'_>, harness: &'static Harness, a
             .fix(todo);
         return;
     }
-    match last_event_time(examination, harness) {
-        Some(last_event) => examination.good(harness.title, format!("is guarded, last event {last_event}")),
-        None => {
-            let fix =
-                format!("start a session and wait for a call: `tenterhook doctor --probe {}`", harness.id);
-            examination.warning(harness.title, "has hooks, but none was called yet").fix(fix);
-        }
+    if let Some(last_event) = last_event_time(examination, harness) {
+        examination.good(harness.title, format!("is guarded, last event {last_event}"));
+        return;
     }
+    let fix = format!("start a session and wait for a call: `tenterhook doctor --probe {}`", harness.id);
+    examination.warning(harness.title, "has hooks, but none was called yet").fix(fix);
 }
 
 /// Reports hooks that were changed or removed in the settings.

@@ -163,8 +163,6 @@ fn thread_error(thread: &str) -> CommandError {
         .hint("this is a bug in Tenterhook; run `tenterhook tui` again")
 }
 
-// === impl TuiSender ===
-
 impl TuiSender {
     /// Sends a message. Returns false if the view has ended.
     fn send(&self, message: TuiMessage) -> bool {
