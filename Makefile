@@ -99,7 +99,7 @@ ROUNDS ?= 500
 
 soak: ## Kill writers and daemons, tear files, crowd the socket, again and again (ROUNDS=500)
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook-ledger --test suite -- \
-		--nocapture --test-threads 1 survives_kill_9 torn::
+		--nocapture --test-threads 1 survives_kill_9 torn_writes::
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook --test suite -- \
 		--nocapture --test-threads 1 daemon_faults:: long_running::
 
@@ -130,7 +130,7 @@ sdk-python: ## Lint, types and tests of the Python SDK, against a real daemon; i
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" sh sdk/python/tools/check.sh "$(SDK_PYTHON)"
 
 e2e: sdk-python-e2e
-sdk-python-e2e: ## Run the real Claude Agent SDK for Python with hooks of ours
+sdk-python-e2e: ## Run the real Claude Agent SDK for Python with our hooks
 	$(CARGO) build --locked -p tenterhook -p tenterhook-model-server
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
 	TENTERHOOK_E2E_MODEL_SERVER="$(abspath $(TARGET))/debug/tenterhook-model-server" \
@@ -142,7 +142,7 @@ sdk-python-bench: build ## Measure a hook round trip in Python; raw runs are kep
 		"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/bench/roundtrip.py
 	$(REPLACE_RUNS)
 
-sdk-python-generate: ## Write the Python SDK's stubs, signatures and reference anew
+sdk-python-generate: ## Write the Python SDK's stubs, signatures and reference again
 	"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/tools/generate.py
 
 tools: ## Install the programs that tests and lints need: packages of Debian, and cargo-deny
@@ -192,7 +192,7 @@ web-e2e: web/dist/index.html ## Drive every page of the dashboard in a browser, 
 	$(CARGO) build --locked -p tenterhook
 	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" all
 
-web-shots: web/dist/index.html ## Take the pictures of the dashboard anew, for docs/assets
+web-shots: web/dist/index.html ## Take the pictures of the dashboard again, for docs/assets
 	$(CARGO) build --locked -p tenterhook
 	SHOTS=docs sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
 

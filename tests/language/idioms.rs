@@ -144,6 +144,10 @@ fn other_sources_use_plain_words() {
         for path in files_below(&repository().join(directory), ending) {
             read += 1;
             for (index, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+                // Ids of rules are part of users' policies and of records.
+                if line.trim_start().starts_with("- id: ") {
+                    continue;
+                }
                 for idiom in find_idioms(&idioms, line) {
                     problems.push(format!("{}:{}: {idiom}", shown(&path), index + 1));
                 }

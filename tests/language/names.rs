@@ -22,7 +22,10 @@ const VAGUE_CONSTANTS: &[&str] = &[
 const EMPTY_SUFFIXES: &[&str] = &["Data", "Helper", "Info", "Item", "Manager"];
 
 /// Names that end in such a suffix and are fixed by a seed, a protocol or an API.
-const FIXED_NAMES: &[&str] = &[];
+const FIXED_NAMES: &[&str] = &[
+    // A term of the POSIX shell grammar.
+    "CaseItem",
+];
 
 /// Each program source with its path, without test modules.
 fn program_sources() -> Vec<(String, String)> {

@@ -14,7 +14,7 @@ use super::{
 
 /// A string that belongs in a list.
 #[derive(Debug)]
-pub struct ListItem {
+pub struct JsoncListEntry {
     /// Key of the list in the root object.
     pub key: &'static str,
     /// The string itself.
@@ -23,7 +23,7 @@ pub struct ListItem {
     pub is_ours: fn(&str) -> bool,
 }
 
-impl ListItem {
+impl JsoncListEntry {
     /// Indices of Tenterhook's strings in the list.
     fn positions(&self, array: &Array<'_>) -> Vec<usize> {
         let is_ours = |item: &Value<'_>| item.as_string_lit().is_some_and(|item| (self.is_ours)(&item.value));
@@ -32,7 +32,7 @@ impl ListItem {
     }
 }
 
-impl SettingsEditor for ListItem {
+impl SettingsEditor for JsoncListEntry {
     fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
         // A missing file has no value, which differs from an empty object.
         let text = if text.trim().is_empty() { "{}\n" } else { text };

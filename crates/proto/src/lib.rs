@@ -5,7 +5,7 @@
 
 #![forbid(unsafe_code)]
 
-/// Version 1.
+/// Messages of protocol version 1.
 pub mod v1 {
     include!("generated/tenterhook.v1.rs");
 }

@@ -225,7 +225,7 @@ impl PendingAnswer {
         match question {
             Question::Hook(hook) => {
                 let Ok(id) = hook.id.parse() else {
-                    return ready(with_version(hook.revision, fallback("the event id is no event id")));
+                    return ready(with_version(hook.revision, fallback("invalid event id")));
                 };
                 let hook = Arc::new(hook);
                 let answer = Box::pin(decide(Arc::clone(daemon), Arc::clone(&hook), id, peer));

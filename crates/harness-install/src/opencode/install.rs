@@ -4,7 +4,7 @@
 use super::events;
 use crate::{
     FileContent, InstallError, InstallRequest, Installer, MachineScope, ManagedFile, SettingsScope,
-    list_item::ListItem, plugin::plugin_file, utf8,
+    list_item::JsoncListEntry, plugin::plugin_file, utf8,
 };
 
 const HARNESS: &str = "opencode";
@@ -50,7 +50,7 @@ fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     // Plugins in the machine's directory are not loaded automatically; the settings have to name them.
     let path = order.directory.join(PLUGIN_FILE);
     let url = format!("file://{}", utf8(&path)?);
-    let item = ListItem { key: "plugin", value: url, is_ours: is_our_plugin };
+    let item = JsoncListEntry { key: "plugin", value: url, is_ours: is_our_plugin };
     Ok(vec![
         ManagedFile::new(order.directory.join("opencode.json"), FileContent::Edited(Box::new(item))),
         ManagedFile::new(path, FileContent::Owned(owned)),

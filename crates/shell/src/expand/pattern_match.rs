@@ -7,11 +7,11 @@ use crate::limits::MAX_EXPANSION_STEPS;
 /// A compiled pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellPattern {
-    items: Vec<PatternItem>,
+    items: Vec<PatternPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum PatternItem {
+enum PatternPart {
     Letter(char),
     Any,
     One,
@@ -31,7 +31,7 @@ pub(super) struct MatchExhausted;
 impl ShellPattern {
     /// Appends literal text.
     pub fn push_literal(&mut self, text: &str) {
-        self.items.extend(text.chars().map(PatternItem::Letter));
+        self.items.extend(text.chars().map(PatternPart::Letter));
     }
 
     /// Appends pattern text: `*`, `?`, `[…]`, and backslash before a character.
@@ -40,28 +40,28 @@ impl ShellPattern {
         while let Some(letter) = rest.next() {
             match letter {
                 '*' => self.push_any(),
-                '?' => self.items.push(PatternItem::One),
-                '\\' => self.items.push(PatternItem::Letter(rest.next().unwrap_or('\\'))),
+                '?' => self.items.push(PatternPart::One),
+                '\\' => self.items.push(PatternPart::Letter(rest.next().unwrap_or('\\'))),
                 '[' => match bracket(rest.as_str()) {
                     Some((item, after)) => {
                         self.items.push(item);
                         rest = after.chars();
                     }
-                    None => self.items.push(PatternItem::Letter('[')),
+                    None => self.items.push(PatternPart::Letter('[')),
                 },
-                letter => self.items.push(PatternItem::Letter(letter)),
+                letter => self.items.push(PatternPart::Letter(letter)),
             }
         }
     }
 
     /// Appends an extended pattern such as `?(…)`.
     pub fn push_group(&mut self, operator: char, alternatives: Vec<Self>) {
-        self.items.push(PatternItem::Group { operator, alternatives });
+        self.items.push(PatternPart::Group { operator, alternatives });
     }
 
     fn push_any(&mut self) {
-        if self.items.last() != Some(&PatternItem::Any) {
-            self.items.push(PatternItem::Any);
+        if self.items.last() != Some(&PatternPart::Any) {
+            self.items.push(PatternPart::Any);
         }
     }
 
@@ -138,16 +138,16 @@ impl MatchEnds<'_> {
         Ok(positions)
     }
 
-    fn after(&mut self, item: &PatternItem, positions: &[usize]) -> Result<Vec<usize>, MatchExhausted> {
+    fn after(&mut self, item: &PatternPart, positions: &[usize]) -> Result<Vec<usize>, MatchExhausted> {
         let mut next = Vec::new();
         match item {
-            PatternItem::Any => {
+            PatternPart::Any => {
                 if let Some(first) = positions.first() {
                     self.spend(self.letters.len().saturating_sub(*first) + 1)?;
                     next.extend(*first..=self.letters.len());
                 }
             }
-            PatternItem::Group { operator, alternatives } => {
+            PatternPart::Group { operator, alternatives } => {
                 for position in positions {
                     next.extend(self.group_ends(*operator, alternatives, *position)?);
                 }
@@ -213,18 +213,18 @@ impl MatchEnds<'_> {
     }
 }
 
-fn fits(item: &PatternItem, letter: char) -> bool {
+fn fits(item: &PatternPart, letter: char) -> bool {
     match item {
-        PatternItem::Letter(wanted) => *wanted == letter,
-        PatternItem::One => true,
-        PatternItem::Class { negated, members } => {
+        PatternPart::Letter(wanted) => *wanted == letter,
+        PatternPart::One => true,
+        PatternPart::Class { negated, members } => {
             let is_member = members.iter().any(|member| match member {
                 ClassMember::Range(first, last) => (*first..=*last).contains(&letter),
                 ClassMember::Named(name) => is_in_class(name, letter),
             });
             is_member != *negated
         }
-        PatternItem::Any | PatternItem::Group { .. } => false,
+        PatternPart::Any | PatternPart::Group { .. } => false,
     }
 }
 
@@ -248,7 +248,7 @@ fn is_in_class(name: &str, letter: char) -> bool {
 }
 
 /// The bracket expression that starts after `[`, and the text after it.
-fn bracket(text: &str) -> Option<(PatternItem, &str)> {
+fn bracket(text: &str) -> Option<(PatternPart, &str)> {
     let (negated, mut rest) = match text.strip_prefix(['!', '^']) {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -258,7 +258,7 @@ fn bracket(text: &str) -> Option<(PatternItem, &str)> {
         let mut letters = rest.chars();
         let letter = letters.next()?;
         if letter == ']' && !members.is_empty() {
-            return Some((PatternItem::Class { negated, members }, letters.as_str()));
+            return Some((PatternPart::Class { negated, members }, letters.as_str()));
         }
         if let Some((name, after)) = rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
             members.push(ClassMember::Named(name.to_owned()));
