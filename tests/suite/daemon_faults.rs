@@ -22,10 +22,10 @@ fn installed_home() -> TestContext {
     test
 }
 
-/// More rounds for `make soak`.
+/// Number of rounds that `make soak` sets.
 #[expect(clippy::disallowed_methods, reason = "the environment sets the number of rounds")]
-pub(crate) fn rounds(usual: usize, soak: usize) -> usize {
-    if std::env::var("TENTERHOOK_SOAK").is_ok() { soak } else { usual }
+pub(crate) fn soak_rounds() -> Option<usize> {
+    std::env::var("TENTERHOOK_SOAK").ok().map(|rounds| rounds.parse().unwrap())
 }
 
 /// One call through the shim; every second call is forbidden.
@@ -87,7 +87,7 @@ fn a_daemon_that_is_killed_under_load_loses_nothing() {
     const CONCURRENT_CALLERS: usize = 4;
     const CALLS_PER_CALLER: usize = 4;
     let test = installed_home();
-    let rounds = rounds(10, 100);
+    let rounds = soak_rounds().unwrap_or(10);
     for round in 0..rounds {
         let guard = SocketDaemon::of(&test);
         std::thread::scope(|scope| {
@@ -148,7 +148,7 @@ fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
 fn every_call_of_a_burst_is_answered() {
     let test = installed_home();
     let _guard = SocketDaemon::of(&test);
-    let crowd = rounds(100, 1_000);
+    let crowd = if soak_rounds().is_some() { 1_000 } else { 100 };
     let children: Vec<_> = (0..crowd).map(|number| shim_call(&test, number).spawn().unwrap()).collect();
     for (number, child) in children.into_iter().enumerate() {
         let output = child.wait_with_output().unwrap();

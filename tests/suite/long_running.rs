@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::daemon::{HANG_TIMEOUT, RunningDaemon, until};
-use crate::daemon_faults::rounds;
+use crate::daemon_faults::soak_rounds;
 
 /// Maximum memory kept after a burst, without the program's text, in kB.
 const MAX_MEMORY_AFTER_BURST_KB: u64 = 64 * 1024;
@@ -81,7 +81,7 @@ fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
 #[test]
 fn memory_is_returned_after_a_burst_of_calls() {
     let served = RunningDaemon::new();
-    let calls = rounds(500, 2_000);
+    let calls = if soak_rounds().is_some() { 2_000 } else { 500 };
     let (socket, begin) = (served.socket(), Barrier::new(calls));
     let answered = std::thread::scope(|scope| {
         let ask = |number| {
