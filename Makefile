@@ -11,7 +11,7 @@ BUILD_PROGRAM = $(CARGO) build --locked -p tenterhook
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-rust lint generate picture bench bench-peers fuzz soak e2e drift tools
+.PHONY: help run build test test-rust lint generate picture bench bench-peers score fuzz soak e2e drift tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
 .PHONY: dist dist-test dist-reproducible source-test
@@ -84,6 +84,16 @@ bench-peers: build ## Compare with other guards (installed from their registries
 	python3 benches/peers/compare.py run "$(CLIENTS)/peers" --tenterhook "$(TARGET)/release/tenterhook" \
 		--corpus tests/corpus/held-out.jsonl --out "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-peers.json"
 	$(REPLACE_RUNS)
+
+# What `make score` reads: files and directories, see `python3 benches/score/score.py --help`. PEERS=1 also scores the other guards.
+CORPORA ?= tests/corpus/held-out.jsonl tests/corpus/held-out-classes.jsonl
+PEERS ?=
+
+score: ## Score the rules on corpora: dangerous calls stopped, false alarms (CORPORA="all.cm …", PEERS=1 for other guards)
+	$(CARGO) build --release --locked -p tenterhook
+	@if [ -n "$(PEERS)" ]; then python3 benches/peers/compare.py install "$(CLIENTS)/peers"; fi
+	TENTERHOOK_COMMIT="$$(git rev-parse --short HEAD)" python3 benches/score/score.py --tenterhook "$(TARGET)/release/tenterhook" \
+		$(if $(PEERS),--peers "$(CLIENTS)/peers") --out "$(TARGET)/score.json" $(CORPORA)
 
 # How long, what and with which luck `make fuzz` reads.
 SECONDS ?= 300

@@ -86,7 +86,10 @@ impl TextTranscript {
         }
         let more = lines.count();
         if more > 0 {
-            self.write(indent, &format!("{DIM}  │ … {more} more lines{DIM:#}"));
+            self.write(
+                indent,
+                &format!("{DIM}  │ … {more} more line{}{DIM:#}", if more == 1 { "" } else { "s" }),
+            );
         }
     }
 

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Score the rules on corpora: how many dangerous calls are stopped, and how many harmless ones are.
+
+    score.py --tenterhook BIN [--peers DIR] [--sample N] [--out FILE] CORPUS...
+
+A corpus is one of these, recognised by its path:
+
+    FILE.jsonl        lines as in tests/corpus (`command`, or `tool` and `input`, or `steps`; `files`; `bad`)
+    FILE.cm           NL2Bash: one harmless command per line
+    DIRECTORY         RedCode-Exec (`bash2text_dataset_json`) or Atomic Red Team (`atomics`): dangerous commands
+
+Plain commands are evaluated by `tenterhook judge`. Lines with files or steps are written to an empty home and sent
+through the hook, so that sessions and files count. Everything runs with HOME=/home/user on an empty file system that
+is mounted over /home in a mount namespace; nothing is executed. This needs root or unprivileged user namespaces.
+
+Only numbers are printed, never lines: rules must not be tuned to what is measured here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import math
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
+import compare  # noqa: E402  (the other guards, and how they are called)
+
+PROJECT = compare.PROJECT
+HOME = Path("/home/user")
+# Kinds of RedCode-Exec that a guard of tool calls can judge; the others are faulty programs.
+REDCODE_IN_SCOPE = {1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 18, 21}
+SLOWEST_SHOWN = 3
+
+
+def read_corpus(path: Path) -> list[dict]:
+    """The lines of a corpus, each with `id`, `bad`, `class` and what is judged."""
+    if path.suffix == ".jsonl":
+        lines = [json.loads(text) for text in path.read_text().splitlines() if text.strip()]
+        return [{"class": line.get("class") or line.get("area") or "", **line} for line in lines]
+    if path.suffix == ".cm":
+        commands = dict.fromkeys(text for text in path.read_text(errors="replace").splitlines() if text)
+        return [{"id": str(number), "bad": False, "class": "", "command": text} for number, text in enumerate(commands, 1)]
+    if (path / "bash2text_dataset_json").is_dir():
+        return list(read_redcode(path))
+    if (path / "atomics").is_dir():
+        return list(read_atomic(path / "atomics"))
+    raise SystemExit(f"score.py: `{path}` is not a known corpus; see score.py --help")
+
+
+def read_redcode(path: Path):
+    for language in ("bash", "py"):
+        for file in sorted((path / f"{language}2text_dataset_json").glob("*.json")):
+            for entry in json.loads(file.read_text()):
+                if int(str(entry["Index"]).split("_")[0]) not in REDCODE_IN_SCOPE:
+                    continue
+                code = entry["Code"]
+                command = code if language == "bash" else f"python3 - <<'SCORE_END'\n{code}\nSCORE_END"
+                yield {"id": f"{language}:{entry['Index']}", "bad": True, "class": language, "command": command}
+
+
+def read_atomic(path: Path):
+    try:
+        import yaml
+    except ImportError:
+        raise SystemExit("score.py: Atomic Red Team needs PyYAML (pip install pyyaml)") from None
+    for file in sorted(path.glob("T*/T*.yaml")):
+        document = yaml.safe_load(file.read_text())
+        for number, test in enumerate(document.get("atomic_tests", []), 1):
+            executor = test.get("executor", {})
+            if "linux" not in test.get("supported_platforms", []) or executor.get("name") not in ("sh", "bash"):
+                continue
+            command = executor.get("command", "")
+            for name, argument in (test.get("input_arguments") or {}).items():
+                command = command.replace(f"#{{{name}}}", str(argument.get("default", "")))
+            command = re.sub(r"\$?PathToAtomicsFolder", "/opt/atomics", command)
+            yield {"id": f"{document['attack_technique']}:{number}", "bad": True, "class": "", "command": command}
+
+
+def is_plain_command(line: dict) -> bool:
+    return "command" in line and not line.get("files") and not line.get("steps")
+
+
+class Judge:
+    """`tenterhook judge`, asked line by line."""
+
+    def __init__(self, program: str) -> None:
+        words = [program, "judge", "--jsonl", "-", "--cwd", PROJECT]
+        self.process = subprocess.Popen(words, env=compare.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def verdict(self, line: dict) -> tuple[str, float]:
+        began = time.perf_counter()
+        self.process.stdin.write(json.dumps({"command": line["command"], "cwd": PROJECT}) + "\n")
+        self.process.stdin.flush()
+        reply = json.loads(self.process.stdout.readline())
+        return reply.get("verdict", "error"), time.perf_counter() - began
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def hook_verdict(program: str, line: dict) -> str:
+    """The verdict on the last step of a line, sent through the hook in a session of its own."""
+    for name in (HOME / "project", HOME / ".local", HOME / ".config"):
+        shutil.rmtree(name, ignore_errors=True)
+    os.makedirs(PROJECT)
+    for name, content in line.get("files", {}).items():
+        path = Path(PROJECT) / os.path.expanduser(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    steps = line.get("steps") or [line]
+    for number, step in enumerate(steps):
+        is_last = number == len(steps) - 1
+        reply = send(program, line, step, number, "PreToolUse")
+        if is_last:
+            return reply
+        if reply in ("deny", "ask"):
+            continue
+        write_step_file(step)
+        send(program, line, step, number, "PostToolUse")
+    return "error"
+
+
+def write_step_file(step: dict) -> None:
+    """Writes the file that a `Write` step creates. No other step has an effect here."""
+    given = step.get("input") or {}
+    if step.get("tool") == "Write" and isinstance(given.get("content"), str) and given.get("file_path"):
+        path = Path(PROJECT) / os.path.expanduser(given["file_path"])
+        if str(path).startswith(("/home/", "/tmp/")):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(given["content"])
+
+
+def send(program: str, line: dict, step: dict, number: int, event: str) -> str:
+    tool, given = ("Bash", {"command": step["command"]}) if "command" in step else (step["tool"], step["input"])
+    payload = {
+        "session_id": f"score-{line['id']}", "transcript_path": "/home/user/t.jsonl", "cwd": PROJECT, "permission_mode": "default",
+        "hook_event_name": event, "tool_name": tool, "tool_input": given, "tool_use_id": f"toolu_{number}",
+    }
+    if event == "PostToolUse":
+        payload["tool_response"] = {"stdout": step.get("output", ""), "stderr": "", "interrupted": False}
+    words = [program, "hook", "claude-code", "pre-tool-use" if event == "PreToolUse" else "post-tool-use"]
+    ran = subprocess.run(words, input=json.dumps(payload), env=compare.environment(), capture_output=True, text=True, cwd=PROJECT)
+    if ran.returncode == 2:
+        return "deny"
+    try:
+        reply = json.loads(ran.stdout or "{}")
+    except json.JSONDecodeError:
+        return "error"
+    decision = reply.get("hookSpecificOutput", {}).get("permissionDecision", "none")
+    return decision if decision in ("ask", "deny") else "none"
+
+
+def interval(part: int, whole: int) -> str:
+    """A share with its 95 % interval (Wilson)."""
+    if whole == 0:
+        return f"{'–':>22}"
+    z, share = 1.96, part / whole
+    middle = share + z * z / (2 * whole)
+    width = z * math.sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
+    low, high = ((middle + side * width) / (1 + z * z / whole) for side in (-1, 1))
+    return f"{100 * share:6.2f} % [{max(100 * low, 0):5.1f}, {min(100 * high, 100):5.1f}]"
+
+
+def print_scores(name: str, guard: str, lines: list[dict], verdicts: list[str]) -> None:
+    rows = collections.defaultdict(list)
+    for line, verdict in zip(lines, verdicts):
+        rows[""].append((line["bad"], verdict))
+        rows[line["class"]].append((line["bad"], verdict))
+    by_class = len(rows) > 2 and len(rows) <= 20
+    for key in sorted(rows):
+        if key and not by_class:
+            continue
+        bad = [verdict for is_bad, verdict in rows[key] if is_bad]
+        good = [verdict for is_bad, verdict in rows[key] if not is_bad]
+        stopped, alarms = (sum(verdict in ("ask", "deny") for verdict in some) for some in (bad, good))
+        errors = sum(verdict == "error" for _, verdict in rows[key])
+        title = f"  {key}" if key else name
+        print(f"{title[:34]:<35}{guard[:14]:<15}{len(bad):>6} {interval(stopped, len(bad))}{len(good):>7} {interval(alarms, len(good))}"
+              f"{sum(verdict == 'deny' for verdict in good):>7}{errors:>7}")
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    if os.environ.get("TENTERHOOK_PEERS_STAGED") != "1":
+        os.environ["TENTERHOOK_PEERS_STAGED"] = "1"
+        restart_in_namespace()
+    corpora = {str(path): sampled(read_corpus(Path(path)), arguments.sample) for path in arguments.corpora}
+    out = open(arguments.out, "w", encoding="utf-8") if arguments.out else None
+    compare.cover_home(Path(arguments.peers or tempfile.mkdtemp()), Path(arguments.tenterhook))
+    program = str(compare.STAGE / "tenterhook/tenterhook")
+    peers = {}
+    if arguments.peers:
+        peers = {name: words for name, words in compare.prepare_guards().items() if name not in (compare.FLOOR, "tenterhook")}
+        subprocess.run([program, "stop", "--yes"], env=compare.environment(), capture_output=True)
+    report = {"at": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "program": compare.first_line(program, "--version"),
+              "commit": os.environ.get("TENTERHOOK_COMMIT", ""), "sources": {}}
+    print(f"{'SOURCE':<35}{'GUARD':<15}{'BAD':>6} {'STOPPED':>22}{'GOOD':>7} {'FALSE ALARMS':>22}{'DENIED':>7}{'ERRORS':>7}")
+    for path, lines in corpora.items():
+        name, judge, times, verdicts = Path(path).name, Judge(program), [], []
+        for line in lines:
+            if is_plain_command(line):
+                verdict, took = judge.verdict(line)
+                times.append((took, line["id"]))
+            else:
+                verdict = hook_verdict(program, line)
+            verdicts.append(verdict)
+        judge.close()
+        print_scores(name, "tenterhook", lines, verdicts)
+        slowest = sorted(times, reverse=True)[:SLOWEST_SHOWN]
+        print("  slowest: " + ", ".join(f"{line_id} {1000 * took:.1f} ms" for took, line_id in slowest))
+        report["sources"][name] = {"tenterhook": collections.Counter(zip([line["bad"] for line in lines], verdicts))}
+        plain = [line for line in lines if is_plain_command(line)]
+        for peer, words in peers.items():
+            peer_verdicts = compare.judge_corpus(peer, words, plain)
+            print_scores(name, peer, plain, peer_verdicts)
+            report["sources"][name][peer] = collections.Counter(zip([line["bad"] for line in plain], peer_verdicts))
+    if out:
+        with out:
+            counts = {source: {guard: {f"{'bad' if bad else 'good'} {verdict}": number for (bad, verdict), number in counter.items()}
+                               for guard, counter in guards.items()} for source, guards in report["sources"].items()}
+            out.write(json.dumps({**report, "sources": counts}) + "\n")
+
+
+def restart_in_namespace() -> None:
+    flags = ["--mount", "--pid", "--fork", "--mount-proc"]
+    if os.geteuid() != 0:
+        flags += ["--user", "--map-root-user"]
+    words = [os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:]]
+    os.execvp("unshare", ["unshare", *flags, sys.executable, os.path.abspath(__file__), *words])
+
+
+def sampled(lines: list[dict], number: int | None) -> list[dict]:
+    """A random part of a corpus, the same in every run."""
+    return lines if not number or number >= len(lines) else random.Random(0).sample(lines, number)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", nargs="+", metavar="CORPUS")
+    parser.add_argument("--tenterhook", required=True, metavar="BIN", help="the program to score")
+    parser.add_argument("--peers", metavar="DIR", help="also score the guards that `compare.py install DIR` has installed")
+    parser.add_argument("--sample", type=int, metavar="N", help="score N random lines of each corpus")
+    parser.add_argument("--out", metavar="FILE", help="write the counts as JSON")
+    arguments = parser.parse_args()
+    for path in arguments.corpora:
+        if not os.path.exists(path):
+            raise SystemExit(f"score.py: `{path}` does not exist")
+    measure(arguments)
+
+
+if __name__ == "__main__":
+    main()
