@@ -86,10 +86,7 @@ impl TextTranscript {
         }
         let more = lines.count();
         if more > 0 {
-            self.write(
-                indent,
-                &format!("{DIM}  │ … {more} more line{}{DIM:#}", if more == 1 { "" } else { "s" }),
-            );
+            self.write(indent, &format!("{DIM}  │ … lines not shown: {more}{DIM:#}"));
         }
     }
 
