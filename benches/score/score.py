@@ -177,9 +177,9 @@ def interval(part: int, whole: int) -> str:
 def print_scores(name: str, guard: str, lines: list[dict], verdicts: list[str]) -> None:
     rows = collections.defaultdict(list)
     for line, verdict in zip(lines, verdicts):
-        rows[""].append((line["bad"], verdict))
-        rows[line["class"]].append((line["bad"], verdict))
-    by_class = len(rows) > 2 and len(rows) <= 20
+        for key in {"", line["class"]}:
+            rows[key].append((line["bad"], verdict))
+    by_class = 2 < len(rows) <= 20
     for key in sorted(rows):
         if key and not by_class:
             continue
