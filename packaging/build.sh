@@ -62,7 +62,10 @@ case $target in
         linker=rust-lld
         flags="$flags$unit-Clink-arg=-zpack-relative-relocs"
         ;;
-    "$host") flags="$flags$unit-Ctarget-feature=+crt-static" ;;
+    "$host")
+        # Packed relocations are 1.3 MB less to read at every start. The C library is linked in, so no old one has to know them.
+        flags="$flags$unit-Ctarget-feature=+crt-static$unit-Clink-arg=-Wl,-z,pack-relative-relocs"
+        ;;
     *) fail "$target cannot be built on $host" ;;
 esac
 if [ -n "$linker" ]; then
