@@ -79,7 +79,7 @@ pub struct SessionSummary {
     pub events: u64,
     /// Number of events whose content is missing because it was erased or too large to be recorded.
     pub erased: u64,
-    /// Number of events sent by processes that do not belong to the session.
+    /// Number of events whose sender could not be verified as a process of this session.
     pub unverified: u64,
     /// Number of prompts.
     pub prompts: u64,
