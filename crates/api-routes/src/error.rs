@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Errors of the API. This is the one place that maps errors to status codes.
+//! API errors. This is the one place that maps errors to status codes.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -10,7 +10,7 @@ use tenterhook_authority::AuthorityRefusal;
 use tenterhook_error::{ErrorKind, Failure};
 use tokio::task::JoinError;
 
-/// A request that failed.
+/// Error response to a failed request.
 #[derive(Debug)]
 pub struct ApiError {
     status: StatusCode,
@@ -18,60 +18,60 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// An error with a status.
+    /// Creates an error with a status.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         let error = ErrorDetail { message: message.into(), hint: None };
         Self { status, body: Box::new(ErrorResponse { error, validation: None, problems: None }) }
     }
 
-    /// What to do next.
+    /// Sets the hint that says what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.error.hint = Some(hint.into());
         self
     }
 
-    /// The request is invalid.
+    /// Returns a 400 error: the request is invalid.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// The caller may not do this.
+    /// Returns a 403 error: the caller may not do this.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
     }
 
-    /// The resource does not exist.
+    /// Returns a 404 error: the resource does not exist.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    /// The operation does not fit the current state.
+    /// Returns a 409 error: the operation conflicts with the current state.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, message)
     }
 
-    /// The content cannot be used.
+    /// Returns a 422 error: the content cannot be used.
     pub fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    /// The server is busy.
+    /// Returns a 503 error: the server is busy.
     pub fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    /// The server failed.
+    /// Returns a 500 error: the server failed.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
-    /// The content of a request cannot be used.
+    /// Returns an error for request content that cannot be used.
     pub fn unusable_content(failure: Failure) -> Self {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, ..Self::from(failure) }
     }
 
-    /// A policy that cannot be used as a whole.
+    /// Returns an error for a policy that cannot be used.
     pub fn unusable_policy() -> Self {
         Self::unprocessable("the policy has rules that cannot be used")
             .hint("see `problems` for their positions")
@@ -118,7 +118,7 @@ impl From<JoinError> for ApiError {
     }
 }
 
-/// The status of a response for an error of this kind.
+/// Returns the HTTP status for an error kind.
 fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
         ErrorKind::User => StatusCode::BAD_REQUEST,
@@ -130,7 +130,7 @@ fn status_of(kind: ErrorKind) -> StatusCode {
     }
 }
 
-/// Runs work that may wait for the disk.
+/// Runs work that may wait for the disk on a blocking thread.
 pub async fn run_blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, ApiError>
 where
     T: Send + 'static,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Typed parts of a request. What cannot be read is an [`ApiError`] with the reason.
+//! Typed parts of a request. A part that cannot be read results in an [`ApiError`] with the reason.
 
 use axum::RequestPartsExt as _;
 use axum::body::Bytes;
@@ -13,22 +13,22 @@ use crate::objects;
 
 const HINT: &str = "GET /v1/openapi.json describes each request";
 
-/// JSON body of a request. A missing body counts as an empty object.
+/// JSON request body. A missing body counts as an empty object.
 pub struct RequestBody<T>(pub T);
 
-/// Query of a request.
+/// Query parameters.
 pub struct QueryParams<T>(pub T);
 
-/// Variable parts of a path.
+/// Path parameters.
 pub struct PathParams<T>(pub T);
 
-/// Body that is the text of a policy.
+/// Request body that is the text of a policy.
 pub struct YamlText(pub String);
 
-/// Body that is a harness's own payload.
+/// Request body that is a harness's own payload.
 pub struct HarnessPayload(pub Bytes);
 
-/// A part of a request that cannot be read. The framework's own introduction is left out.
+/// Returns the error for a part that cannot be read. The framework's own prefix is removed from the reason.
 fn invalid(part: &str, why: &str) -> ApiError {
     let why = ["Failed to deserialize query string: ", "Invalid URL: "]
         .iter()

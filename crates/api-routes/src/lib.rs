@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Typed routes of the HTTP API, and the OpenAPI document that is made from them.
+//! Typed routes for the HTTP API, and the OpenAPI document generated from them.
 //!
-//! A [`route::Route`] is one operation. What its handler takes ([`extract`]) and returns ([`shape`]) is read from the
-//! handler's signature, so that the document (feature `schema`) cannot differ from the code. [`error::ApiError`] is the
-//! one place that maps errors to status codes. The operations themselves, and the state they work on, are the caller's.
+//! A [`route::Route`] is one operation. Its parameters ([`extract`]) and response ([`shape`]) are read from the
+//! handler's signature, so the document (feature `schema`) cannot differ from the code. [`error::ApiError`] is the
+//! one
+//! place that maps errors to status codes. The caller defines the operations and the state they work on.
 
 pub mod error;
 pub mod extract;

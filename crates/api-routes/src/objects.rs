@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads JSON in which a struct is an object and nothing else. Derived readers also accept a list of the fields'
-//! values in order, which no document describes.
+//! Reads JSON in which a struct must be an object. Derived deserializers also accept an array of the field values in
+//! order, a form that the API does not document.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-/// Reads a body.
+/// Parses a JSON request body.
 pub(crate) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(json);
     let read = T::deserialize(ObjectsOnly(&mut reader))?;
@@ -17,7 +17,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_jso
     Ok(read)
 }
 
-/// Nested values are read in the same way.
+/// Applies the restriction to nested values too.
 struct ObjectsOnly<T>(T);
 
 macro_rules! forward {

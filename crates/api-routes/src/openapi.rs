@@ -18,14 +18,13 @@ const ABOUT: &str = "HTTP API of the Tenterhook daemon, on `127.0.0.1:7878` with
 /// Errors that every operation may return.
 const COMMON_ERRORS: &[u16] = &[400, 401, 403];
 
-/// Schemas by the direction in which they are used: a field with a default may be missing in a request and is
-/// always there in a response.
+/// Schemas by direction. A field with a default is optional in a request and always present in a response.
 struct Schemas {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
 }
 
-/// The whole document of these operations, by the part that they belong to. `open_path` needs no token.
+/// Returns the OpenAPI document for these operations, grouped by tag. `open_path` needs no token.
 pub fn document<S>(groups: Vec<(&'static str, Vec<Route<S>>)>, open_path: &str) -> Value {
     let mut schemas = Schemas::new();
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
@@ -63,8 +62,9 @@ impl Schemas {
         }
     }
 
-    /// All definitions. A type that is used in both directions is described as it may be sent, which every response
-    /// fits as well.
+    /// Returns all definitions. A type that is used in both directions is described in its request form; every
+    /// response
+    /// matches that form too.
     fn definitions(mut self) -> Map<String, Value> {
         let mut all = self.responses.take_definitions(true);
         all.extend(self.requests.take_definitions(true));
@@ -143,7 +143,7 @@ impl Schemas {
     }
 }
 
-/// One parameter for each field of a type.
+/// Returns one parameter for each field of the query type.
 fn query_parameters(generator: &mut SchemaGenerator, query: &TypeSchema) -> Vec<Value> {
     let schema: Schema = (query.inline)(generator);
     let required = |name: &str| {
@@ -162,7 +162,7 @@ fn query_parameters(generator: &mut SchemaGenerator, query: &TypeSchema) -> Vec<
     fields.map(parameter).collect()
 }
 
-/// A query has no null: a parameter without a value is left out.
+/// Removes `null` from a query parameter's schema: a query string leaves out a parameter without a value.
 fn remove_null(schema: &mut Value) {
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
@@ -194,7 +194,8 @@ fn content(generator: &mut SchemaGenerator, shape: &ContentShape) -> Value {
     }
 }
 
-/// A missing body counts as an empty object, which is enough for a type without required fields.
+/// Whether a request body is required. A missing body counts as an empty object, which is enough for a type
+/// without required fields.
 fn is_required(generator: &mut SchemaGenerator, shape: &ContentShape) -> bool {
     let ContentShape::Json(schema) = shape else { return false };
     let schema = (schema.inline)(generator);

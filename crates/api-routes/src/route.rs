@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One [`Route`] for each operation of the API. The router and the OpenAPI document are both made from them: what
-//! a handler takes and returns is read from its signature ([`crate::shape`]).
+//! Defines [`Route`], one for each API operation. The router and the OpenAPI document are both built from the routes.
+//! A handler's parameter and response types are read from its signature ([`crate::shape`]).
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 
 use crate::shape::{OperationShape, TypedHandler};
 
-/// One operation of the API.
+/// One API operation.
 pub struct Route<S> {
-    /// Method of the request.
+    /// HTTP method.
     pub method: OperationMethod,
-    /// Path with its variable parts in braces.
+    /// Path with its parameters in braces.
     pub path: &'static str,
     /// Name of the operation in generated clients.
     pub id: &'static str,
     /// Description in one sentence.
     pub about: &'static str,
-    /// Headers that it reads.
+    /// Request headers that the operation reads.
     pub headers: &'static [HeaderParameter],
-    /// Status of a success.
+    /// HTTP status on success.
     pub status: u16,
-    /// Statuses of errors.
+    /// HTTP statuses on errors.
     pub errors: &'static [u16],
-    /// Types of its parameters and its response.
+    /// Parameter and response types.
     pub shape: OperationShape,
     /// Handler of the operation.
     pub serve: MethodRouter<S>,
 }
 
-/// Method of an operation.
+/// HTTP method of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationMethod {
     /// Reads a resource.
@@ -41,11 +41,11 @@ pub enum OperationMethod {
     Put,
 }
 
-/// A header that an operation reads.
+/// A request header that an operation reads.
 pub struct HeaderParameter {
     /// Name of the header.
     pub name: &'static str,
-    /// Its type in JSON Schema.
+    /// JSON Schema type of the header's value.
     pub kind: &'static str,
     /// Description in one sentence.
     pub about: &'static str,
@@ -78,7 +78,7 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
         Self { method, path, id, about, headers, status, errors, shape, serve }
     }
 
-    /// An operation that reads.
+    /// Creates a GET operation.
     pub fn get<H, M, A>(path: &'static str, id: &'static str, handler: H) -> Self
     where
         H: Handler<M, S> + TypedHandler<A>,
@@ -87,7 +87,7 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
         Self::new(OperationMethod::Get, path, id, handler)
     }
 
-    /// An operation that does something.
+    /// Creates a POST operation.
     pub fn post<H, M, A>(path: &'static str, id: &'static str, handler: H) -> Self
     where
         H: Handler<M, S> + TypedHandler<A>,
@@ -96,7 +96,7 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
         Self::new(OperationMethod::Post, path, id, handler)
     }
 
-    /// An operation that replaces a resource.
+    /// Creates a PUT operation.
     pub fn put<H, M, A>(path: &'static str, id: &'static str, handler: H) -> Self
     where
         H: Handler<M, S> + TypedHandler<A>,
@@ -105,25 +105,25 @@ impl<S: Clone + Send + Sync + 'static> Route<S> {
         Self::new(OperationMethod::Put, path, id, handler)
     }
 
-    /// Says what it is for.
+    /// Sets the description.
     #[must_use]
     pub fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
-    /// Names the headers that it reads.
+    /// Sets the request headers that the operation reads.
     #[must_use]
     pub fn headers(self, headers: &'static [HeaderParameter]) -> Self {
         Self { headers, ..self }
     }
 
-    /// Status of a success, if it is not 200.
+    /// Sets the HTTP status on success, if it is not 200.
     #[must_use]
     pub fn status(self, status: u16) -> Self {
         Self { status, ..self }
     }
 
-    /// Statuses of its errors.
+    /// Sets the HTTP statuses on errors.
     #[must_use]
     pub fn errors(self, errors: &'static [u16]) -> Self {
         Self { errors, ..self }

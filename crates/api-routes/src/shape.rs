@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an operation takes and returns, read from the signature of its handler.
+//! An operation's parameter and response types, read from its handler's signature.
 
 use std::marker::PhantomData;
 
@@ -12,41 +12,41 @@ use axum::{Extension, Json};
 use crate::error::ApiError;
 use crate::extract::{HarnessPayload, PathParams, QueryParams, RequestBody, YamlText};
 
-/// Types of an operation.
+/// Parameter and response types of an operation.
 #[derive(Default)]
 pub struct OperationShape {
-    /// Types of the variable parts of the path, in JSON Schema.
+    /// JSON Schema types of the path parameters.
     pub path: &'static [&'static str],
-    /// Type of the query.
+    /// Type of the query parameters.
     pub query: Option<TypeSchema>,
-    /// Content of the request.
+    /// Content of the request body.
     pub body: Option<ContentShape>,
-    /// Content of the response.
+    /// Content of the response body.
     pub response: Option<ContentShape>,
 }
 
-/// Content of a request or response.
+/// Content of a request or response body.
 pub enum ContentShape {
-    /// JSON of a type.
+    /// JSON that matches a type.
     Json(TypeSchema),
-    /// JSON of any shape.
+    /// Any JSON.
     AnyJson,
     /// Server-sent events whose data is JSON.
     Stream(TypeSchema),
-    /// Text of one of these media types.
+    /// Text in one of these media types.
     Text(&'static [&'static str]),
     /// A YAML document.
     Yaml,
-    /// JSON that a harness defines.
+    /// JSON in a format defined by a harness.
     Native,
 }
 
-/// Schema of a type. It exists only where the OpenAPI document is generated.
+/// A type's schema. The schema is compiled in only when the OpenAPI document is generated.
 pub struct TypeSchema {
-    /// The schema, or a reference to it.
+    /// Returns the type's schema or a reference to it.
     #[cfg(feature = "schema")]
     pub generate: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
-    /// The schema of the type itself instead of a reference to it.
+    /// Returns the type's own schema instead of a reference to it.
     #[cfg(feature = "schema")]
     pub inline: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
@@ -76,21 +76,21 @@ impl TypeSchema {
     }
 }
 
-/// A handler whose parameters and response have a type.
+/// A handler with typed parameters and a typed response.
 pub trait TypedHandler<Args> {
-    /// Adds its types.
+    /// Adds the handler's types to `shape`.
     fn describe(shape: &mut OperationShape);
 }
 
-/// A parameter of a handler.
+/// A handler's parameter.
 pub trait TypedParameter {
-    /// Adds its type.
+    /// Adds the parameter's type to `shape`.
     fn describe(_shape: &mut OperationShape) {}
 }
 
-/// A response of a handler.
+/// A handler's response.
 pub trait TypedResponse {
-    /// Adds its type.
+    /// Adds the response's type to `shape`.
     fn describe(shape: &mut OperationShape);
 }
 
@@ -193,31 +193,31 @@ impl<R: TypedResponse> TypedResponse for (StatusCode, R) {
     }
 }
 
-/// Server-sent events whose data is JSON of a type.
+/// Response with server-sent events whose data is JSON that matches `T`.
 pub struct EventStream<T>(Response, PhantomData<T>);
 
-/// Text of one of several media types.
+/// Text response in one of several media types.
 pub struct TextResponse<M>(Response, PhantomData<M>);
 
-/// JSON text that is served as it is.
+/// JSON text that is served unchanged.
 pub struct JsonText(pub &'static str);
 
 /// A harness's own reply.
 pub struct NativeResponse(pub Response);
 
-/// Media types of a text.
+/// Media types of a text response.
 pub trait MediaTypes {
     /// Names of the media types.
     const NAMES: &'static [&'static str];
 }
 
-/// Plain text responses.
+/// Media type of plain text.
 pub struct PlainTextMedia;
-/// HTML page responses.
+/// Media type of HTML pages.
 pub struct HtmlMedia;
-/// Metrics for Prometheus.
+/// Media type of Prometheus metrics.
 pub struct OpenMetricsMedia;
-/// Records as lines of JSON or as a table.
+/// Media types of ledger exports: JSON lines or CSV.
 pub struct LedgerExportMedia;
 
 impl MediaTypes for PlainTextMedia {
@@ -237,14 +237,14 @@ impl MediaTypes for LedgerExportMedia {
 }
 
 impl<T> EventStream<T> {
-    /// A response that streams.
+    /// Wraps a streaming response.
     pub fn new(response: Response) -> Self {
         Self(response, PhantomData)
     }
 }
 
 impl<M> TextResponse<M> {
-    /// A response with a text.
+    /// Wraps a text response.
     pub fn new(response: impl IntoResponse) -> Self {
         Self(response.into_response(), PhantomData)
     }

@@ -8,11 +8,11 @@ use tenterhook_event::{Attributed, EventId, Timestamp};
 
 use crate::AuthorityProof;
 
-/// Calls that wait for an approval.
+/// List of calls that wait for an approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalList {
-    /// The calls that wait.
+    /// The waiting calls.
     pub pending: Vec<Approval>,
 }
 
@@ -24,13 +24,13 @@ pub struct Approval {
     pub id: EventId,
     /// SHA-256 of all other fields except the times. An approval must repeat it.
     pub digest: String,
-    /// Time since which it waits.
+    /// When the call started to wait.
     pub since: Timestamp,
-    /// Time at which it is denied.
+    /// When the call is denied if no user answers.
     pub until: Timestamp,
     /// Id of the harness.
     pub source: String,
-    /// The harness's own name of the event.
+    /// The harness's own name for the event.
     pub event: String,
     /// Id of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,35 +46,35 @@ pub struct Approval {
     pub tool: Option<String>,
     /// Summary of the call in one line.
     pub wants: String,
-    /// All arguments, as they would run.
+    /// All arguments of the call, as they would be executed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub args: Value,
-    /// Rules and hooks that ask, and why.
+    /// Rules and hooks that ask, each with its reason.
     pub reasons: Vec<Attributed<String>>,
 }
 
-/// Answer to a call that waits.
+/// A user's answer to a waiting call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalAnswer {
     /// Whether to approve or deny.
     pub answer: ApprovalVerdict,
-    /// The `digest` of the approval that was shown to the user; required to approve, and compared if it is given.
+    /// The `digest` of the approval that was shown to the user. Required to approve; compared whenever it is present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// What an approval covers.
     #[serde(default, rename = "for")]
     pub scope: ApprovalScope,
-    /// A note for the record.
+    /// A note to store in the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Proof of the user; needed to approve.
+    /// Proof that a user sends the request; required to approve.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// Answer of a user.
+/// Whether the user approves or denies the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -93,13 +93,13 @@ pub enum ApprovalScope {
     /// Only this call.
     #[default]
     Once,
-    /// Calls of the same session that the same rules ask about.
+    /// All calls in the same session that the same rules ask about.
     Session,
-    /// The same call, always: an exception is added to the user's policy.
+    /// Every identical call from now on: an exception is added to the user's policy.
     Rule,
 }
 
-/// An answer that was accepted.
+/// Response to an accepted answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalResult {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Privileged actions, and the mode of the rules.
+//! Privileged actions and the enforcement mode.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Proof of the user for a privileged action.
+/// Proof that a user requests a privileged action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AuthorityProof {
-    /// Whether the name of the action was typed on a terminal.
+    /// Whether the user typed the action's name on a terminal.
     #[serde(default)]
     pub tty: bool,
-    /// A code of the authenticator app.
+    /// A code from the user's authenticator app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
-/// A request that needs a proof and nothing else.
+/// A request that contains only a proof.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProofRequest {
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
@@ -39,30 +39,30 @@ pub enum EnforcementMode {
     Monitor,
 }
 
-/// Mode of the rules.
+/// The enforcement mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeState {
     /// The current mode.
     pub mode: EnforcementMode,
-    /// Whether the request changed it; absent if it was only read.
+    /// Whether the request changed the mode; absent if the request only read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
 }
 
-/// Mode to set.
+/// Request to set the enforcement mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModeRequest {
     /// The mode to set.
     pub mode: EnforcementMode,
-    /// Proof of the user; needed for `monitor`.
+    /// Proof that a user sends the request; required for `monitor`.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// A privileged action.
+/// Asks which proof a privileged action needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthorityQuery {
@@ -70,7 +70,7 @@ pub struct AuthorityQuery {
     pub action: String,
 }
 
-/// What a privileged action needs.
+/// The proof that a privileged action needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthorityNeeds {
@@ -78,24 +78,24 @@ pub struct AuthorityNeeds {
     pub action: String,
     /// The required proof.
     pub needs: RequiredProof,
-    /// Whether the caller is, or may be, a process of a guarded agent. Then only a code is accepted.
+    /// Whether the caller is, or may be, a process of a guarded agent. Such a caller needs a code.
     pub guarded: bool,
 }
 
-/// Proof that a caller needs.
+/// Kind of proof that a caller needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RequiredProof {
-    /// A code of the authenticator app.
+    /// A code from the authenticator app.
     Code,
-    /// The name of the action, typed on a terminal.
+    /// The action's name, typed on a terminal.
     Tty,
-    /// Nothing is needed.
+    /// No proof is needed.
     Nothing,
 }
 
-/// Request for a privileged action that the caller then performs itself.
+/// Request for permission to perform a privileged action. The caller performs the action itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -105,12 +105,12 @@ pub struct AuthorityRequest {
     /// Details for the record.
     #[serde(default)]
     pub detail: Value,
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// A privileged action that was permitted.
+/// Permission for a privileged action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthorityGrant {
@@ -139,21 +139,21 @@ pub struct MarkedAgent {
     pub start: u64,
     /// Name of the process.
     pub name: String,
-    /// Harness that the process claims to be.
+    /// Harness that the process identified itself as.
     pub harness: String,
-    /// Pid namespace of the process id.
+    /// Pid namespace that `pid` belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u64>,
-    /// Boot in which the mark was made.
+    /// Id of the boot during which the process was marked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
 }
 
-/// A process whose mark was cleared.
+/// A process that is no longer marked as a guarded agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenAgent {
-    /// Id of the process.
+    /// Process id.
     pub pid: i32,
     /// Name of the process.
     pub name: String,

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Access of a browser to the dashboard.
+//! A browser's access to the dashboard.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Timestamp;
 
-/// Access of this browser.
+/// How long this browser has access.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DashboardAccess {
-    /// Time at which a new link is needed.
+    /// When the access expires and a new link is needed.
     pub until: Timestamp,
 }
 
-/// A link that admits one browser, once.
+/// A link that gives one browser access, once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DashboardLink {
     /// The link to open.
     pub url: String,
-    /// Time at which it expires.
+    /// When the link expires.
     pub until: Timestamp,
 }
 
-/// A link that is used.
+/// Request to exchange a link for access.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -32,10 +32,10 @@ pub struct DashboardEntry {
     pub link: String,
 }
 
-/// Key of a page.
+/// Key that a dashboard page sends with its requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DashboardKey {
-    /// Value of the header `tenterhook-page`, which the page sends beside the cookie.
+    /// Value of the `tenterhook-page` header, which the page sends together with the cookie.
     pub key: String,
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Errors, and problems in files.
+//! Error responses and problems found in files.
 
 use serde::{Deserialize, Serialize};
 
 use crate::PolicyValidation;
 
-/// Body of every response that is not a success.
+/// Body of every error response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorResponse {
     /// What went wrong.
     pub error: ErrorDetail,
-    /// Result of the check, if a policy was rejected.
+    /// Result of the policy check, if a policy was rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<PolicyValidation>,
-    /// Problems of the policy, if one was rejected.
+    /// Problems in the policy, if it was rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<FileProblem>>,
 }
@@ -31,7 +31,7 @@ pub struct ErrorDetail {
     pub hint: Option<String>,
 }
 
-/// One problem in a file. The entry it names was rejected; everything else is in force.
+/// One problem in a file. The entry with the problem is ignored; the rest of the file is in force.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileProblem {
@@ -43,17 +43,17 @@ pub struct FileProblem {
     /// Column, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// The entry it is about, such as ``rule `x` ``.
+    /// The entry with the problem, such as ``rule `x` ``.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// How to fix it.
+    /// How to fix the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// Response without content.
+/// Empty response body.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EmptyResponse {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Harnesses, and installing hooks in them.
+//! Harnesses and the installation of hooks in them.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
@@ -19,49 +19,49 @@ pub struct HarnessList {
 pub struct HarnessState {
     /// Id of the harness.
     pub harness: String,
-    /// Name of the harness.
+    /// Display name of the harness.
     pub title: String,
-    /// Whether it was found.
+    /// Whether the harness was found on this machine.
     pub found: bool,
-    /// Path of its program.
+    /// Path of the harness's program.
     pub program: Option<String>,
-    /// Directory of its settings and data.
+    /// Directory with the harness's settings and data.
     pub directory: Option<String>,
-    /// Version of the program.
+    /// Version of the harness's program.
     pub version: Option<String>,
-    /// Versions that our hooks were tested with.
+    /// Versions that Tenterhook's hooks were tested with.
     pub proved_on: Vec<String>,
-    /// Whether our hooks are in its settings.
+    /// Whether Tenterhook's hooks are in the harness's settings.
     pub wired: HarnessWiring,
-    /// Scopes that our hooks are installed in.
+    /// Scopes in which Tenterhook's hooks are installed.
     pub scopes: Vec<String>,
-    /// Its last event on record.
+    /// The harness's last recorded event.
     pub last_heard: Option<LastHarnessEvent>,
-    /// Notes, such as why it cannot be guarded.
+    /// Notes, such as why the harness cannot be guarded.
     pub notes: Vec<String>,
-    /// What hooks can do at each of its events.
+    /// What hooks can do at each of the harness's events.
     #[serde(default)]
     pub coverage: Vec<EventCoverage>,
 }
 
-/// Whether our hooks are in the settings of a harness.
+/// Whether Tenterhook's hooks are in a harness's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HarnessWiring {
-    /// Our hooks are installed.
+    /// The hooks are installed.
     Yes,
-    /// Our hooks are not installed.
+    /// The hooks are not installed.
     No,
-    /// Our hooks were installed and later removed from the settings.
+    /// The hooks were installed and later removed from the settings.
     Lost,
-    /// Our hooks are installed, but the harness does not use them yet.
+    /// The hooks are installed, but the harness does not use them yet.
     Unheeded,
-    /// The harness has no hooks.
+    /// The harness does not support hooks.
     Impossible,
 }
 
-/// Last event of a harness on record.
+/// A harness's last recorded event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LastHarnessEvent {
@@ -75,51 +75,51 @@ pub struct LastHarnessEvent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventCoverage {
-    /// The harness's own name of the event.
+    /// The harness's own name for the event.
     pub native: String,
     /// Kind of the event.
     pub event: EventKind,
-    /// How the event is used.
+    /// How Tenterhook uses the event.
     pub wired: EventWiring,
-    /// Why it is not used.
+    /// Why the event is not used.
     pub why: Option<String>,
-    /// Effect of a denial.
+    /// Effect of a `deny` at this event.
     pub deny: DenyEffect,
-    /// Effect of an ask.
+    /// Effect of an `ask` at this event.
     pub ask: AskEffect,
     /// Whether the tool's input can be changed.
     pub rewrites: bool,
-    /// Whether context can be given to the model.
+    /// Whether a hook can add context for the model.
     pub context: bool,
 }
 
-/// How an event of a harness is used.
+/// How Tenterhook uses a harness's event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EventWiring {
-    /// Rules are evaluated and decide.
+    /// Rules are evaluated, and their verdict is applied.
     Guard,
-    /// It is recorded.
+    /// The event is only recorded.
     Watch,
-    /// It is not used.
+    /// The event is not used.
     Left,
 }
 
-/// Effect of a denial.
+/// Effect of a `deny`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DenyEffect {
-    /// The action does not happen.
+    /// The action is prevented.
     Prevents,
-    /// The model reads the reason.
+    /// The action is not prevented, but the model reads the reason.
     Feedback,
-    /// A denial has no effect.
+    /// A `deny` has no effect.
     Impossible,
 }
 
-/// Effect of an ask.
+/// Effect of an `ask`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -128,11 +128,11 @@ pub enum AskEffect {
     Prompt,
     /// The call waits for an approval.
     Wait,
-    /// An ask has no effect.
+    /// An `ask` has no effect.
     Never,
 }
 
-/// Change of a harness's settings: planned, or done.
+/// A planned or completed change to a harness's settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessPlan {
@@ -142,7 +142,7 @@ pub struct HarnessPlan {
     pub scope: String,
     /// The settings file.
     pub settings: Option<String>,
-    /// All files that change.
+    /// All files that the plan changes.
     pub files: Vec<String>,
     /// Whether files were changed.
     pub changed: bool,
@@ -150,18 +150,18 @@ pub struct HarnessPlan {
     pub diff: String,
     /// Notes on the change.
     pub notes: Vec<String>,
-    /// Steps that remain for the user.
+    /// Steps that the user still has to take.
     pub pending: Vec<String>,
-    /// The hook program.
+    /// Path of the hook program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// The state directory.
+    /// Path of the state directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
     /// Whether the harness uses the hooks now.
     #[serde(default)]
     pub in_force: bool,
-    /// Its last event on record.
+    /// The harness's last recorded event.
     #[serde(default)]
     pub last_heard: Option<LastHarnessEvent>,
     /// Ways to run the harness without these hooks.

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! State of the daemon.
+//! The daemon's state.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{EventId, Timestamp};
 
 use crate::{EnforcementMode, FileProblem};
 
-/// Whether the daemon runs. Callers without a token, or of another account, receive `ok` and `version` only.
+/// The daemon's health. Callers that have no token or use another account receive only `ok` and `version`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DaemonHealth {
-    /// Always true: a daemon that fails does not answer.
+    /// Always true: a daemon that has failed does not answer.
     pub ok: bool,
     /// Version of the daemon.
     pub version: String,
-    /// Full report on the daemon.
+    /// The full health report.
     #[serde(flatten)]
     pub report: Option<HealthReport>,
 }
 
-/// State of the daemon, for its own account.
+/// The daemon's full health report, for callers with access to its account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HealthReport {
-    /// Id of the process.
+    /// Process id of the daemon.
     pub pid: u32,
-    /// Time since the daemon started.
+    /// Time since the daemon started, in milliseconds.
     pub uptime_ms: u64,
     /// TCP address that the daemon listens on.
     pub listen: Option<String>,
@@ -38,20 +38,20 @@ pub struct HealthReport {
     pub mode: EnforcementMode,
     /// Number of calls that wait for an approval.
     pub pending: usize,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
     /// Rules, hooks and settings that cannot be used.
     pub problems: Vec<FileProblem>,
     /// Files that changed and cannot be read; their previous content is in force.
     pub stale: Vec<FileProblem>,
-    /// Harnesses whose settings no longer contain our hooks.
+    /// Harnesses whose settings no longer contain Tenterhook's hooks.
     pub unwired: Vec<UnwiredHarness>,
-    /// Calls whose answer did not reach the hook program, since the daemon started.
+    /// Calls since the daemon started whose answer did not reach the hook program.
     pub undelivered: UndeliveredCalls,
-    /// Decisions that hooks made without the daemon.
+    /// Decisions made by hooks without the daemon.
     pub spool: SpoolCounts,
-    /// Harnesses with our hooks in their settings, and those that sent an event within ten minutes; absent until the
-    /// daemon's first check.
+    /// Harnesses that have Tenterhook's hooks in their settings or sent an event within the last ten minutes. Absent
+    /// until the daemon's first check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<Vec<String>>,
     /// Harnesses on this machine that are not guarded.
@@ -59,7 +59,7 @@ pub struct HealthReport {
     pub unguarded: Option<Vec<String>>,
 }
 
-/// Calls of hook programs of one version.
+/// Number of calls from hook programs of one version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookVersionCount {
@@ -71,25 +71,25 @@ pub struct HookVersionCount {
     pub last: Timestamp,
 }
 
-/// A harness whose settings no longer contain our hooks.
+/// A harness whose settings no longer contain Tenterhook's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnwiredHarness {
     /// Id of the harness.
     pub harness: String,
-    /// Its settings file.
+    /// Path of the settings file.
     pub settings: String,
 }
 
-/// Calls whose answer did not reach the hook program, since the daemon started.
+/// Calls since the daemon started whose answer did not reach the hook program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UndeliveredCalls {
     /// Number of calls.
     pub count: u64,
-    /// Number of them whose tool ran nevertheless.
+    /// Number of these calls whose tool ran anyway.
     pub ran: u64,
-    /// The last five, newest first.
+    /// The last five such calls, newest first.
     pub recent: Vec<UndeliveredCall>,
 }
 
@@ -103,23 +103,23 @@ pub struct UndeliveredCall {
     pub ts: Timestamp,
     /// Id of the harness.
     pub harness: String,
-    /// The harness's own name of the event.
+    /// The harness's own name for the event.
     pub event: String,
     /// Name of the tool.
     pub tool: Option<String>,
     /// Id of the session.
     pub session: Option<String>,
-    /// Whether the tool ran nevertheless.
+    /// Whether the tool ran anyway.
     pub ran: bool,
 }
 
-/// Decisions that hooks made without the daemon.
+/// Counts of decisions made by hooks without the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpoolCounts {
-    /// Decisions that wait to be imported into the ledger.
+    /// Number of decisions that wait to be imported into the ledger.
     pub waiting: usize,
-    /// Files that cannot be read.
+    /// Number of spool files that cannot be read.
     pub refused: usize,
 }
 

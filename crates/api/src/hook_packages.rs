@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook packages and templates. In paths and keys of the API a hook package is called a kit.
+//! Hook packages and templates. API paths and keys call a hook package a kit.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{AuthorityProof, HookSample};
 
-/// Files by their names.
+/// File contents by file name.
 pub type HookPackageFiles = BTreeMap<String, String>;
 
 /// All hook packages.
@@ -24,97 +24,97 @@ pub struct HookPackageList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookPackage {
-    /// Its name, and that of its directory.
+    /// Name of the hook package and of its directory.
     pub name: String,
-    /// A template, a directory or an address.
+    /// Where the hook package came from: a template, a directory or a URL.
     pub from: String,
-    /// Commit it was taken from.
+    /// Git commit that the hook package was installed from.
     pub commit: Option<String>,
-    /// Whether its hooks may run.
+    /// Whether the package's hooks may run.
     pub trusted: bool,
-    /// SHA-256 over its files as they were trusted.
+    /// SHA-256 of the package's files at the time they were trusted.
     pub sha256: String,
-    /// Whether it runs.
+    /// Whether the package's hooks run.
     pub standing: HookPackageStatus,
-    /// Why it does not run.
+    /// Why the package's hooks do not run.
     pub why: Option<String>,
-    /// Path of its directory.
+    /// Path of the package's directory.
     pub folder: String,
-    /// Its manifest; null if it cannot be read.
+    /// The package's manifest; null if it cannot be read.
     pub manifest: Option<HookPackageManifest>,
-    /// Content of its files.
+    /// Contents of the package's files.
     pub files: HookPackageFiles,
 }
 
-/// Whether a hook package runs.
+/// Whether a hook package's hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum HookPackageStatus {
-    /// Its hooks run.
+    /// The hooks run.
     #[serde(rename = "trusted")]
     Trusted,
-    /// It was not trusted yet.
+    /// The package has not been trusted yet.
     #[serde(rename = "not trusted")]
     NotTrusted,
-    /// Its files changed since it was trusted.
+    /// The package's files have changed since it was trusted.
     #[serde(rename = "changed")]
     Changed,
 }
 
-/// Manifest of a hook package (`hook.yaml`).
+/// A hook package's manifest (`hook.yaml`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookPackageManifest {
-    /// What it does, in a few words.
+    /// What the package does, in a few words.
     pub title: String,
-    /// What it does, in a few sentences.
+    /// What the package does, in a few sentences.
     pub about: String,
-    /// Language it is written in.
+    /// Programming language of the hooks.
     pub language: String,
-    /// Words to find it by.
+    /// Search keywords.
     pub tags: Vec<String>,
-    /// Programs that it needs.
+    /// Programs that the hooks need.
     pub needs: Vec<String>,
     /// The hooks, as in `tenterhook.yaml`.
     pub hooks: Vec<Value>,
-    /// Events to test it with.
+    /// Events to test the hooks with.
     pub samples: Vec<HookSample>,
 }
 
-/// Files to check.
+/// Request to check a hook package's files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HookPackageFilesRequest {
-    /// Files of the hook package.
+    /// Files in the hook package.
     #[serde(default)]
     pub files: HookPackageFiles,
 }
 
-/// Result of a check.
+/// Result of checking a hook package.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookPackageValidation {
     /// Whether the files are a usable hook package.
     pub ok: bool,
-    /// Ids of its hooks.
+    /// Ids of the package's hooks.
     pub hooks: Vec<String>,
-    /// What is wrong.
+    /// Why the files cannot be used.
     pub problem: Option<String>,
 }
 
-/// Content of a hook package: exactly one of `files` and `template`.
+/// Contents of a new hook package: exactly one of `files` and `template`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HookPackageRequest {
-    /// Files of the hook package.
+    /// Files in the hook package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<HookPackageFiles>,
-    /// Name of a template.
+    /// Name of the template to copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
@@ -131,27 +131,27 @@ pub struct TemplateList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TemplateInfo"))]
 pub struct TemplateDetails {
-    /// What it makes.
+    /// Whether the template creates a hook package or a rule.
     pub kind: TemplateKind,
     /// Name of the template.
     pub name: String,
-    /// What it does, in a few words.
+    /// What the template does, in a few words.
     pub title: String,
-    /// What it does, in a few sentences.
+    /// What the template does, in a few sentences.
     pub about: String,
-    /// Words to find it by.
+    /// Search keywords.
     pub tags: Vec<String>,
-    /// Language it is written in; `rules` for a rule.
+    /// Programming language; `rules` for a rule.
     pub language: String,
-    /// Programs that it needs; null for a rule.
+    /// Programs that the hooks need; null for a rule.
     pub needs: Option<Vec<String>>,
-    /// Events to test it with; null for a rule.
+    /// Events to test the hooks with; null for a rule.
     pub samples: Option<Vec<HookSample>>,
-    /// Content of its files.
+    /// Contents of the template's files.
     pub files: HookPackageFiles,
 }
 
-/// What a template makes.
+/// What a template creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -10,42 +10,42 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Outcome, Timestamp};
 
 use crate::FileProblem;
 
-/// The hooks in force, in the order they run.
+/// The hooks in force, in execution order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookList {
-    /// Hooks in the order they run.
+    /// Hooks in execution order.
     pub hooks: Vec<RegisteredHook>,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
 }
 
-/// A hook. Headers and variables may contain secrets and are left out.
+/// A registered hook. Headers and environment variables are left out because they may contain secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisteredHook {
     /// Id of the hook.
     pub id: String,
-    /// Events it runs at.
+    /// Events at which the hook runs.
     pub on: Vec<EventKind>,
-    /// Condition that must hold.
+    /// Condition that must be true for the hook to run.
     pub when: Option<String>,
     /// Hooks with a higher priority run first.
     pub priority: i32,
-    /// Chain it belongs to; hooks of a chain run one after another.
+    /// Chain that the hook belongs to. Hooks in a chain run one after another.
     pub chain: Option<String>,
-    /// How long it may run.
+    /// Maximum run time, in milliseconds.
     pub timeout_ms: u64,
-    /// What happens if it fails.
+    /// What happens if the hook fails.
     pub fail: HookFailMode,
-    /// Whether the hook only observes: calls do not wait for it.
+    /// Whether the hook only observes; calls do not wait for such a hook.
     #[serde(rename = "async")]
     pub observes: bool,
-    /// Whether it is switched on.
+    /// Whether the hook is enabled.
     pub enabled: bool,
-    /// Dialect in which it is called.
+    /// Format of the hook's input and output.
     pub dialect: Option<String>,
-    /// What runs when it is called.
+    /// What is executed when the hook is called.
     pub runs: HookRunner,
     /// Why the hook cannot run, such as a script that does not exist.
     pub problem: Option<FileProblem>,
@@ -62,55 +62,55 @@ pub enum HookFailMode {
     Closed,
 }
 
-/// What runs when a hook is called.
+/// What is executed when a hook is called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum HookRunner {
-    /// A function of the program that embeds the engine.
+    /// A function in the program that embeds the engine.
     InProcess,
-    /// A function of a program that is connected over gRPC.
+    /// A function in a program that is connected over gRPC.
     Sdk {
         /// Name of the program.
         client: String,
     },
     /// A local program.
     Command {
-        /// Command line for the shell.
+        /// Command line that a shell runs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
-        /// Program and arguments, without a shell.
+        /// Program and arguments, run without a shell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exec: Option<Vec<String>>,
     },
     /// An HTTP endpoint.
     Http {
-        /// Address of the endpoint.
+        /// URL of the endpoint.
         url: String,
     },
 }
 
-/// Result of switching a hook on or off.
+/// Result of enabling or disabling a hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookSwitched {
-    /// State of the hook now.
+    /// The hook's state after the request.
     pub hook: RegisteredHook,
-    /// Whether anything changed.
+    /// Whether the request changed the state.
     pub changed: bool,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
 }
 
-/// Period of hook statistics.
+/// Period that hook statistics cover.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookAnalyticsQuery {
-    /// Length of the period in minutes; 60 by default, 180 at most.
+    /// Length of the period in minutes; default 60, maximum 180.
     pub minutes: Option<u64>,
 }
 
-/// Statistics of every hook.
+/// Statistics for every hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookAnalytics {
@@ -122,58 +122,58 @@ pub struct HookAnalytics {
     pub now: Timestamp,
 }
 
-/// Statistics of one hook.
+/// Statistics for one hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookSummary {
-    /// Since the daemon started.
+    /// Statistics since the daemon started.
     pub all: HookNumbers,
-    /// In the recent period.
+    /// Statistics for the recent period.
     pub recent: HookNumbers,
     /// Time of the last call.
     pub last_call: Option<Timestamp>,
     /// The last failure.
     pub last_error: Option<HookFailure>,
-    /// The recent period by minute, oldest first; minutes without calls are left out.
+    /// Statistics by minute for the recent period, oldest first; minutes without calls are left out.
     pub minutes: Vec<HookMinute>,
 }
 
-/// Statistics of one hook in one minute.
+/// Statistics for one hook in one minute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookMinute {
     /// Start of the minute.
     pub ts: Timestamp,
-    /// Statistics of the minute.
+    /// Statistics for this minute.
     #[serde(flatten)]
     pub numbers: HookNumbers,
 }
 
-/// Number of calls and their results, and percentiles of the run time.
+/// Call counts by result, and run time percentiles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookNumbers {
     /// Number of calls.
     pub calls: u64,
-    /// Calls that failed.
+    /// Number of calls that failed.
     pub failures: u64,
-    /// Calls that took too long.
+    /// Number of calls that timed out.
     pub timeouts: u64,
-    /// Calls that the hook denied.
+    /// Number of calls that the hook denied.
     pub blocks: u64,
-    /// Calls that the hook changed.
+    /// Number of calls that the hook changed.
     pub modifications: u64,
-    /// Calls that skipped the hook.
+    /// Number of calls for which the hook was skipped.
     pub skipped: u64,
-    /// Median run time in microseconds.
+    /// Median run time, in microseconds.
     pub p50_us: Option<u64>,
-    /// 95th percentile in microseconds.
+    /// 95th percentile of the run time, in microseconds.
     pub p95_us: Option<u64>,
-    /// 99th percentile in microseconds.
+    /// 99th percentile of the run time, in microseconds.
     pub p99_us: Option<u64>,
 }
 
-/// A failure of a hook.
+/// One failure of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookFailure {
@@ -181,7 +181,7 @@ pub struct HookFailure {
     pub ts: Timestamp,
     /// Id of the event.
     pub id: EventId,
-    /// What went wrong.
+    /// Error message.
     pub message: String,
 }
 
@@ -190,25 +190,25 @@ pub struct HookFailure {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HookTestRequest {
-    /// A sample, as in a hook package.
+    /// A sample event, in the format used in hook packages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<HookSample>,
-    /// A whole event.
+    /// A complete event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
 }
 
-/// Result of a test.
+/// Result of testing a hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookTestResult {
-    /// Whether the hook runs at such an event.
+    /// Whether the hook runs at this event.
     pub applies: bool,
-    /// Why it does not.
+    /// Why the hook does not run at this event.
     pub why: Option<String>,
-    /// The event it was tested with.
+    /// The event that the hook was tested with.
     pub event: Event,
-    /// What the hook decided.
+    /// The outcome that the hook produced.
     pub outcome: Outcome,
 }
 
@@ -217,7 +217,7 @@ pub struct HookTestResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HookSample {
-    /// What it shows.
+    /// What the sample demonstrates.
     #[serde(default)]
     pub title: String,
     /// Kind of the event.
@@ -225,7 +225,7 @@ pub struct HookSample {
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<SampleTool>,
-    /// Further data of the event.
+    /// Further data about the event.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
     /// Working directory of the agent.
@@ -237,12 +237,12 @@ pub struct HookSample {
     /// The expected decision.
     #[serde(default)]
     pub expect: Decision,
-    /// Arguments that the hook is expected to make of those of the tool call.
+    /// Expected tool arguments after the hook has changed them.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub input: Value,
 }
 
-/// Tool call of a sample.
+/// A sample's tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Records of the ledger, its statistics and its verification.
+//! Ledger records, statistics and verification.
 
 use std::collections::BTreeMap;
 
@@ -14,58 +14,58 @@ use crate::{SpoolCounts, ToolGist};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerPage {
-    /// Records of this page.
+    /// The records on this page.
     pub leaves: Vec<LedgerRecord>,
-    /// Value of `before` for the next page.
+    /// Value of `before` that requests the next page.
     pub next: Option<u64>,
 }
 
-/// One record of the ledger.
+/// One ledger record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRecord {
     /// Number of the record.
     pub seq: u64,
-    /// Its hash in the Merkle tree, in base 64.
+    /// The record's hash in the Merkle tree, in base64.
     pub hash: String,
-    /// The envelope (docs/spec/leaf.schema.json); null if the record was pruned.
+    /// The record's envelope (docs/spec/leaf.schema.json); null if the record was pruned.
     pub leaf: Value,
-    /// Content of the event: arguments, prompts, outputs; null if it was removed.
+    /// The event's content (arguments, prompts, outputs); null if it was removed.
     pub payload: Value,
     /// Whether the payload was erased.
     pub erased: bool,
     /// Whether the record was pruned.
     pub pruned: bool,
-    /// Whether the hook decided without the daemon; another record of the event counts.
+    /// Whether the hook decided without the daemon and another record of the same event is the valid one.
     pub undelivered: bool,
 }
 
-/// A record with its exact bytes and the reply of its harness.
+/// A record with its exact bytes and the reply sent to its harness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRecordDetails {
-    /// The whole record.
+    /// The record.
     #[serde(flatten)]
     pub record: LedgerRecord,
     /// The bytes that are hashed.
     pub raw: RawRecord,
-    /// Reply that the harness receives for this decision, encoded again from the record.
+    /// The reply that the harness receives for this decision, encoded again from the record.
     pub reply: Option<HarnessReply>,
 }
 
-/// Bytes of a record, as text.
+/// The hashed bytes of a record, as text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RawRecord {
-    /// Envelope as JSON text.
+    /// The envelope as JSON text.
     pub leaf: Option<String>,
-    /// Payload as JSON text.
+    /// The payload as JSON text.
     pub payload: Option<String>,
-    /// The salt of the payload's hash, in hexadecimal digits.
+    /// Salt of the payload hash, in hexadecimal.
     pub salt: Option<String>,
 }
 
-/// Reply to a hook call, as a process would give it.
+/// Reply to a hook call, in the form of a process result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessReply {
@@ -75,23 +75,23 @@ pub struct HarnessReply {
     pub stderr: String,
     /// Exit code of the process.
     pub exit: u8,
-    /// Parts of the outcome that the harness cannot receive.
+    /// Parts of the outcome that the harness has no way to receive.
     pub lost: Vec<String>,
 }
 
-/// A page of records, each in one line.
+/// A page of one-line record summaries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerLines {
     /// The records, newest first.
     pub lines: Vec<LedgerLine>,
-    /// Value of `before` for the next page.
+    /// Value of `before` that requests the next page.
     pub next: Option<u64>,
-    /// Number of all records.
+    /// Total number of records.
     pub size: u64,
 }
 
-/// A record in one line.
+/// A one-line summary of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerLine {
@@ -109,31 +109,31 @@ pub struct LedgerLine {
     pub session: Option<String>,
     /// The tool call.
     pub tool: Option<ToolGist>,
-    /// The prompt, response, message or error.
+    /// Text of the prompt, response, message or error.
     pub said: Option<String>,
-    /// Verdict of the decision.
+    /// The verdict.
     pub verdict: Option<String>,
     /// Id of the rule that decided.
     pub rule: Option<String>,
-    /// Id of the rule, or `hook:<id>`.
+    /// What decided: a rule id or `hook:<id>`.
     pub by: Option<String>,
     /// Reason shown to the model.
     pub reason: Option<String>,
-    /// Name of the change.
+    /// Name of the change, in a record of kind `change`.
     pub what: Option<String>,
-    /// Who changed it.
+    /// Who made the change.
     pub who: Option<String>,
-    /// Time that the decision took.
+    /// Time that the decision took, in microseconds.
     pub took_us: Option<u64>,
     /// Whether the record was pruned.
     pub pruned: bool,
 }
 
-/// Statistics of records, and of the ledger.
+/// Statistics for the matching records and for the whole ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerStats {
-    /// Number of records that match.
+    /// Number of matching records.
     pub leaves: u64,
     /// Number of sessions.
     pub sessions: u64,
@@ -141,39 +141,40 @@ pub struct LedgerStats {
     pub first: Option<Timestamp>,
     /// Time of the last record.
     pub last: Option<Timestamp>,
-    /// Records by kind.
+    /// Number of records by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// Records by verdict.
+    /// Number of records by verdict.
     pub verdicts: BTreeMap<String, u64>,
-    /// Records by harness.
+    /// Number of records by harness.
     pub harnesses: BTreeMap<String, u64>,
-    /// Records by tool.
+    /// Number of records by tool.
     pub tools: BTreeMap<String, u64>,
-    /// Records by rule.
+    /// Number of records by rule.
     pub rules: BTreeMap<String, u64>,
-    /// Records by day and verdict.
+    /// Number of records by day and verdict.
     pub days: Vec<DayCount>,
     /// Number of payloads.
     pub payloads: u64,
-    /// Size of the payloads.
+    /// Size of the payloads, in bytes.
     pub payload_bytes: u64,
     /// Number of erased payloads.
     pub erased: u64,
     /// Number of pruned records.
     pub pruned: u64,
-    /// Number of all records.
+    /// Total number of records in the ledger.
     pub size: u64,
-    /// Number of records that a checkpoint covers.
+    /// Number of records covered by a checkpoint.
     pub signed: u64,
-    /// Size of the ledger's files.
+    /// Size of the ledger's files, in bytes.
     pub bytes_on_disk: u64,
-    /// Size of SQLite's journal, which `bytes_on_disk` includes; it is emptied while the ledger is idle.
+    /// Size of SQLite's journal in bytes. `bytes_on_disk` includes it. The journal is emptied while the ledger is
+    /// idle.
     pub journal_bytes: u64,
-    /// Decisions that hooks made without the daemon.
+    /// Decisions made by hooks without the daemon.
     pub spool: SpoolCounts,
 }
 
-/// Records of one day with one verdict.
+/// Number of records with one verdict on one day.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DayCount {
@@ -189,35 +190,35 @@ pub struct DayCount {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerCheckpoint {
-    /// Number of records that it covers.
+    /// Number of records that the checkpoint covers.
     pub size: u64,
     /// The signed note (c2sp.org/tlog-checkpoint).
     pub note: String,
-    /// Number of all records.
+    /// Total number of records in the ledger.
     pub leaves: u64,
-    /// The public key that signs.
+    /// The public key that verifies the checkpoint.
     pub key: Option<String>,
 }
 
-/// State of a verification.
+/// Progress or result of a verification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerificationStatus {
-    /// Whether it runs.
+    /// Whether the verification is still running.
     pub running: bool,
-    /// Time at which it started.
+    /// When the verification started.
     pub started: Timestamp,
-    /// Time at which it ended.
+    /// When the verification ended.
     pub ended: Option<Timestamp>,
-    /// Number of records that were checked.
+    /// Number of records checked so far.
     pub checked: u64,
-    /// Number of records to check.
+    /// Total number of records to check.
     pub of: Option<u64>,
     /// Result of the verification.
     pub result: Option<VerificationResult>,
 }
 
-/// Result of a verification; distinguished by `verified`.
+/// Result of a verification. The value of `verified` selects the variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -228,11 +229,11 @@ pub enum VerificationResult {
     Damaged(DamagedLedger),
 }
 
-/// An intact ledger.
+/// Result for an intact ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntactLedger {
-    /// Always true here.
+    /// Always true in this variant.
     pub verified: bool,
     /// Name of the ledger.
     pub origin: String,
@@ -240,7 +241,7 @@ pub struct IntactLedger {
     pub size: u64,
     /// Root hash of the Merkle tree.
     pub root: String,
-    /// Number of records that no checkpoint covers.
+    /// Number of records not covered by any checkpoint.
     pub unpublished: u64,
     /// Number of pruned records.
     pub pruned: u64,
@@ -248,20 +249,20 @@ pub struct IntactLedger {
     pub erased: u64,
     /// Number of checkpoints.
     pub checkpoints: u64,
-    /// The public keys that signed.
+    /// The public keys that signed the ledger's checkpoints.
     pub keys: Vec<String>,
-    /// Whether the first key was not compared with a given one.
+    /// Whether the first key was accepted without comparing it with a key from the caller.
     pub trusted_on_first_use: bool,
 }
 
-/// A damaged ledger.
+/// Result for a damaged ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedLedger {
-    /// Always false here.
+    /// Always false in this variant.
     pub verified: bool,
-    /// Number of the first record that is wrong.
+    /// Number of the first damaged record.
     pub leaf: Option<u64>,
-    /// What is wrong.
+    /// Description of the damage.
     pub problem: String,
 }

@@ -7,7 +7,7 @@ use tenterhook_event::Timestamp;
 
 use crate::AuthorityProof;
 
-/// A checkpoint that was signed on request.
+/// A checkpoint signed on request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignedCheckpoint {
@@ -15,50 +15,50 @@ pub struct SignedCheckpoint {
     pub checkpoint: String,
 }
 
-/// Payloads to erase.
+/// Request to erase payloads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EraseRequest {
-    /// The first record.
+    /// Number of the first record.
     pub from: u64,
-    /// The last record; `from` by default.
+    /// Number of the last record; `from` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
-    /// Reason for the record.
+    /// Reason to store in the record of the removal.
     pub reason: String,
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// Records to prune: exactly one of `to` and `before`.
+/// Request to prune records: exactly one of `to` and `before`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PruneRequest {
-    /// The last record to prune.
+    /// Number of the last record to prune.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
-    /// Prune records from before this day or time.
+    /// Prunes the records older than this day or time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Reason for the record.
+    /// Reason to store in the record of the removal.
     pub reason: String,
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// Records whose content was removed.
+/// Range of records whose content was removed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedRecords {
-    /// The first record.
+    /// Number of the first record.
     pub from: u64,
-    /// The last record; null if there was nothing to remove.
+    /// Number of the last record; null if nothing was removed.
     pub to: Option<u64>,
-    /// The record of the removal.
+    /// Number of the record that documents the removal.
     pub leaf: Option<u64>,
 }
 
@@ -72,28 +72,28 @@ pub struct SigningKeyState {
     pub id: String,
     /// Whether the private key is encrypted under a passphrase.
     pub sealed: bool,
-    /// File of the private key.
+    /// Path of the private key file.
     pub file: String,
 }
 
-/// A new key.
+/// Result of a key rotation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RotatedKey {
-    /// The public key that signs from now on.
+    /// The new public key, valid from now on.
     pub key: String,
-    /// A note that both keys signed.
+    /// The checkpoint signed by the old and the new key.
     pub checkpoint: String,
 }
 
-/// Passphrase of the private key.
+/// Request with the private key's passphrase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PassphraseRequest {
-    /// Passphrase of the key.
+    /// The private key's passphrase.
     pub passphrase: String,
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
@@ -102,11 +102,11 @@ pub struct PassphraseRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeySealState {
-    /// Whether it is encrypted under a passphrase.
+    /// Whether the private key is encrypted under a passphrase.
     pub sealed: bool,
 }
 
-/// What the ledger is compared with.
+/// Expectations that a verification compares the ledger with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -119,28 +119,28 @@ pub struct VerifyRequest {
     pub since: Option<String>,
 }
 
-/// Limits of retention. A limit that is null removes nothing.
+/// Retention limits. A limit that is null removes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetentionSetting {
-    /// Records older than this are removed, in days (`90d`).
+    /// Maximum age of records in days, such as `90d`. Older records are removed.
     pub max_age: Option<String>,
-    /// The oldest records are removed when their content exceeds this (`2GB`).
+    /// Maximum size of the records' content, such as `2GB`. The oldest records are removed first.
     pub max_size: Option<String>,
 }
 
-/// New limits of retention. A limit that is absent removes nothing.
+/// New retention limits. A limit that is absent removes nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RetentionRequest {
-    /// Days or weeks, such as `90d` or `12w`.
+    /// Maximum age in days or weeks, such as `90d` or `12w`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_age: Option<String>,
-    /// A size such as `500MB` or `2GB`.
+    /// Maximum size, such as `500MB` or `2GB`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_size: Option<String>,
-    /// Proof of the user; needed if records would be removed earlier than before.
+    /// Proof that a user sends the request; required if the new limits remove records earlier than before.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
@@ -149,15 +149,15 @@ pub struct RetentionRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetentionStatus {
-    /// Limits in the settings file.
+    /// The limits in the settings file.
     pub configured: RetentionSetting,
-    /// Limits that were authorized last.
+    /// The limits that a user authorized last.
     pub authorized: RetentionSetting,
-    /// Limits that records are removed by: for each, the longer one of both.
+    /// The limits in effect: for each limit, the longer of the configured and the authorized value.
     pub applied: RetentionSetting,
-    /// Reason why the configured limits are not applied as they are.
+    /// Why the configured limits are not in effect.
     pub problem: Option<String>,
-    /// The last removal; null if there was none since the daemon started.
+    /// The last removal; null if nothing has been removed since the daemon started.
     pub last_run: Option<RetentionRun>,
 }
 
@@ -165,10 +165,10 @@ pub struct RetentionStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetentionRun {
-    /// Time of its end.
+    /// When the removal ended.
     pub ended: Timestamp,
-    /// Number of records that were removed.
+    /// Number of removed records.
     pub removed: u64,
-    /// Error that ended it early.
+    /// Error that ended the removal early.
     pub error: Option<String>,
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Queries of the ledger.
+//! Ledger queries.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Decision;
 
-/// Which records match.
+/// Selects records. A record must match all given fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LedgerFilter {
-    /// Only records of this session.
+    /// Only records from this session.
     pub session: Option<String>,
-    /// Only records of this harness.
+    /// Only records from this harness.
     pub harness: Option<String>,
-    /// Only records about this tool, as the harness names it.
+    /// Only records about this tool, by the harness's name for it.
     pub tool: Option<String>,
     /// Only records with this verdict.
     pub verdict: Option<Decision>,
-    /// Only records that this rule decided.
+    /// Only records decided by this rule.
     pub rule: Option<String>,
     /// Only records of this kind.
     pub kind: Option<RecordKind>,
-    /// Only records since then: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`.
+    /// Only records since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`.
     pub since: Option<String>,
-    /// Only records before then.
+    /// Only records before this time.
     pub until: Option<String>,
     /// Only records with this text in the envelope or the payload.
     pub text: Option<String>,
@@ -43,13 +43,13 @@ pub enum RecordKind {
     Change,
     /// Payloads were erased.
     Erase,
-    /// The key changed.
+    /// The signing key changed.
     Rotate,
     /// Records were pruned.
     Prune,
 }
 
-/// Makes a query of the fields of [`LedgerFilter`] and more: query strings cannot be read through `flatten`.
+/// Defines a query type with the fields of [`LedgerFilter`] and more: query strings cannot be read through `flatten`.
 macro_rules! ledger_query {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident),* }) => {
         $(#[$about])*
@@ -57,21 +57,21 @@ macro_rules! ledger_query {
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields)]
         pub struct $name {
-            /// Only records of this session.
+            /// Only records from this session.
             pub session: Option<String>,
-            /// Only records of this harness.
+            /// Only records from this harness.
             pub harness: Option<String>,
-            /// Only records about this tool, as the harness names it.
+            /// Only records about this tool, by the harness's name for it.
             pub tool: Option<String>,
             /// Only records with this verdict.
             pub verdict: Option<Decision>,
-            /// Only records that this rule decided.
+            /// Only records decided by this rule.
             pub rule: Option<String>,
             /// Only records of this kind.
             pub kind: Option<RecordKind>,
-            /// Only records since then: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`.
+            /// Only records since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`.
             pub since: Option<String>,
-            /// Only records before then.
+            /// Only records before this time.
             pub until: Option<String>,
             /// Only records with this text in the envelope or the payload.
             pub text: Option<String>,
@@ -79,7 +79,7 @@ macro_rules! ledger_query {
         }
 
         impl $name {
-            /// Which records match.
+            /// Returns the part of the query that selects records.
             pub fn filter(self) -> LedgerFilter {
                 let Self { session, harness, tool, verdict, rule, kind, since, until, text, .. } = self;
                 LedgerFilter { session, harness, tool, verdict, rule, kind, since, until, text }
@@ -89,33 +89,33 @@ macro_rules! ledger_query {
 }
 
 ledger_query! {
-    /// Which records to return, and how many.
+    /// Selects the records to return and their maximum number.
     LedgerQuery {
-        /// Number of records; 50 by default (100 in `/v1/ledger/lines`), 1000 at most.
+        /// Maximum number of records; default 50 (100 in `/v1/ledger/lines`), maximum 1000.
         limit,
-        /// Only records before this one: the `next` of the previous page.
+        /// Only records before this record number: the `next` of the previous page.
         before
     }
 }
 
 ledger_query! {
-    /// Which records to count.
+    /// Selects the records to count.
     LedgerStatsQuery {}
 }
 
 ledger_query! {
-    /// Which records to follow.
+    /// Selects the records to follow.
     LedgerTailQuery {
-        /// Start with this record; by default with the next one.
+        /// Number of the first record to send; by default the next record to be written.
         from
     }
 }
 
-/// Format of an export.
+/// Query parameters of an export.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportQuery {
-    /// The format; `jsonl` by default.
+    /// The export format; `jsonl` by default.
     pub format: Option<ExportFormat>,
 }
 
@@ -124,18 +124,18 @@ pub struct ExportQuery {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ExportFormat {
-    /// One JSON object per line, which `tenterhook ledger verify --file` checks.
+    /// One JSON object per line; `tenterhook ledger verify --file` can check this format.
     Jsonl,
-    /// A table with one row per record.
+    /// Comma-separated values, one row per record.
     Csv,
 }
 
-/// What a report covers.
+/// Selects the records that a report covers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportQuery {
-    /// Only records since then: `24h`, `7d`, `2026-11-15`.
+    /// Only records since this time: `24h`, `7d`, `2026-11-15`.
     pub since: Option<String>,
-    /// Only records of this session.
+    /// Only records from this session.
     pub session: Option<String>,
 }

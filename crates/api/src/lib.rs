@@ -2,11 +2,11 @@
 
 //! Request and response types of the daemon's HTTP API.
 //!
-//! Each type is described once, here. The daemon serves these types, clients read them, and the OpenAPI
+//! Each type is defined once, in this crate. The daemon serves these types and clients read them. The OpenAPI
 //! document, the dashboard's types and the reference are generated from them (feature `schema`).
 //!
-//! An `Option` that is serialized as `null` is always present in a response; one that is left out is
-//! marked with `skip_serializing_if`.
+//! A response always contains an `Option` field, as `null` if it is empty, unless the field is marked with
+//! `skip_serializing_if`.
 
 mod approvals;
 mod authority;

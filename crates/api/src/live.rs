@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Live events, and the rate of decisions.
+//! Live events and the decision rate.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{
     ApprovalList, FileProblem, SessionSummary, ToolGist, UndeliveredCall, UnwiredHarness, VerificationStatus,
 };
 
-/// Data of one event of the live stream. The event's name determines the type.
+/// Data of one event in the live stream. The event's name determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -20,22 +20,22 @@ pub enum LiveEvent {
     Decided(Box<DecisionLine>),
     /// `session`: a session changed.
     Session(Box<SessionSummary>),
-    /// `approvals`: the calls that wait for an approval.
+    /// `approvals`: the list of calls that wait for an approval changed.
     Approvals(ApprovalList),
-    /// `generation`: other rules or hooks are in force.
+    /// `generation`: the rules or hooks in force changed.
     Generation(GenerationChange),
     /// `verify`: a verification ended.
     Verify(VerificationStatus),
     /// `warning`: a warning for the user.
     Warning(LiveWarning),
-    /// `hello`: the first event of the stream.
+    /// `hello`: the first event in the stream.
     Hello(LiveHello),
-    /// `lagged`: events were missed.
+    /// `lagged`: the reader missed events.
     Lagged(MissedEvents),
 }
 
 impl LiveEvent {
-    /// Name of the event in the stream.
+    /// Returns the event's name in the stream.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Decided(_) => "decided",
@@ -50,7 +50,7 @@ impl LiveEvent {
     }
 }
 
-/// A decision in one line.
+/// A one-line summary of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionLine {
@@ -64,7 +64,7 @@ pub struct DecisionLine {
     pub harness: String,
     /// Kind of the event.
     pub event: EventKind,
-    /// The harness's own name of the event.
+    /// The harness's own name for the event.
     pub native_event: String,
     /// Id of the session.
     pub session: Option<String>,
@@ -76,25 +76,25 @@ pub struct DecisionLine {
     pub cwd: Option<String>,
     /// Name of the model.
     pub model: Option<String>,
-    /// Verdict of the decision.
+    /// The verdict.
     pub verdict: Decision,
     /// Id of the rule that decided.
     pub rule: Option<String>,
-    /// Id of the rule, or `hook:<id>`.
+    /// What decided: a rule id or `hook:<id>`.
     pub by: Option<String>,
     /// Reason shown to the model.
     pub reason: Option<String>,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
-    /// Time that the decision took.
+    /// Time that the decision took, in microseconds.
     pub took_us: u64,
 }
 
-/// Rules and hooks that came into force.
+/// A change of the rules and hooks in force.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerationChange {
-    /// Name of the rules and hooks now in force.
+    /// Identifier of the rules and hooks now in force.
     pub generation: String,
     /// Rules, hooks and settings that cannot be used.
     pub problems: Vec<FileProblem>,
@@ -111,10 +111,10 @@ pub struct LiveWarning {
     /// Id of the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness: Option<String>,
-    /// The harness's own name of the event.
+    /// The harness's own name for the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Cause of the warning.
+    /// Why it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The harness whose settings changed.
@@ -131,17 +131,17 @@ pub struct LiveWarning {
     pub stale: Option<Vec<FileProblem>>,
 }
 
-/// First event of the live stream.
+/// First event in the live stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LiveHello {
     /// Version of the daemon.
     pub version: String,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
 }
 
-/// Events that a slow reader missed.
+/// Tells a slow reader how many events it missed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissedEvents {
@@ -149,26 +149,26 @@ pub struct MissedEvents {
     pub missed: u64,
 }
 
-/// Decisions of the last hour.
+/// Decisions in the last hour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionRate {
-    /// Minutes with decisions, oldest first.
+    /// Minutes that contain decisions, oldest first.
     pub minutes: Vec<DecisionMinute>,
 }
 
-/// Decisions of one minute.
+/// Decisions in one minute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionMinute {
     /// Start of the minute.
     pub at: Timestamp,
-    /// Decisions by verdict.
+    /// Number of decisions by verdict.
     pub verdicts: BTreeMap<String, u64>,
-    /// Median time of a decision in microseconds.
+    /// Median decision time, in microseconds.
     pub p50_us: u64,
-    /// 95th percentile in microseconds.
+    /// 95th percentile of the decision time, in microseconds.
     pub p95_us: u64,
-    /// 99th percentile in microseconds.
+    /// 99th percentile of the decision time, in microseconds.
     pub p99_us: u64,
 }

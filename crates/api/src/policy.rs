@@ -10,11 +10,11 @@ use tenterhook_event::{Decision, Event, EventId, Outcome};
 
 use crate::{AuthorityProof, FileProblem, RuleView};
 
-/// Where an agent works.
+/// Directory whose policy is requested.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyQuery {
-    /// Working directory of the agent; a project may have its own rules.
+    /// Working directory of the agent. The project in this directory may have its own rules.
     pub cwd: Option<String>,
 }
 
@@ -28,11 +28,11 @@ pub struct PolicyView {
     pub rules: Vec<RuleView>,
     /// Rules, hooks and settings that cannot be used.
     pub problems: Vec<FileProblem>,
-    /// Problems that do not keep a rule from being used.
+    /// Problems that do not prevent a rule from being used.
     pub warnings: Vec<FileProblem>,
     /// Files that changed and cannot be read; their previous content is in force.
     pub stale: Vec<FileProblem>,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
     /// The user's own policy.
     pub own: PolicyText,
@@ -42,66 +42,66 @@ pub struct PolicyView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyLayer {
-    /// Whose rules they are.
+    /// Who the rules come from.
     pub layer: RuleLayer,
-    /// File of the rules.
+    /// File that contains the rules.
     pub source: String,
-    /// The rule pack.
+    /// Name of the rule pack.
     pub pack: Option<String>,
-    /// Whether it may allow.
+    /// Whether rules from this source may allow calls.
     pub trusted: bool,
-    /// Whether it is trusted, and why not.
+    /// Whether the source is trusted, and if not, why.
     pub standing: String,
 }
 
-/// Whose rules they are.
+/// Who a rule comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleLayer {
-    /// Rule packs of the program.
+    /// Built-in rule packs.
     Baseline,
-    /// Rules of the organisation.
+    /// The organisation's rules.
     Organisation,
-    /// Rules of the user.
+    /// The user's rules.
     User,
-    /// Rules of the project.
+    /// The project's rules.
     Project,
 }
 
-/// Text of a policy.
+/// A policy file's text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyText {
     /// Path of the file.
     pub path: String,
-    /// The text; null if there is no file.
+    /// The text; null if the file does not exist.
     pub text: Option<String>,
-    /// Value of `If-Match` for a change.
+    /// Value to send in the `If-Match` header of a change.
     pub etag: String,
 }
 
-/// New text of the user's policy.
+/// Request to replace the text of the user's policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRequest {
-    /// The whole text, in YAML.
+    /// The complete new text, in YAML.
     pub text: String,
-    /// Proof of the user.
+    /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// A policy that was changed.
+/// Result of a policy change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyChanged {
-    /// Value of `If-Match` for the next change.
+    /// Value to send in the `If-Match` header of the next change.
     pub etag: String,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
-    /// Result of the check.
+    /// Result of checking the new text.
     pub validation: PolicyValidation,
 }
 
@@ -109,13 +109,13 @@ pub struct PolicyChanged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyValidation {
-    /// Whether all of it can be used.
+    /// Whether every entry of the policy can be used.
     pub ok: bool,
-    /// Ids of its rules.
+    /// Ids of the policy's rules.
     pub rules: Vec<String>,
     /// Rules that cannot be used.
     pub problems: Vec<FileProblem>,
-    /// Problems that do not keep a rule from being used.
+    /// Problems that do not prevent a rule from being used.
     pub warnings: Vec<FileProblem>,
 }
 
@@ -124,7 +124,7 @@ pub struct PolicyValidation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExplainRequest {
-    /// A whole event.
+    /// A complete event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
     /// A shell command.
@@ -133,10 +133,10 @@ pub struct ExplainRequest {
     /// A tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ExplainTool>,
-    /// Where it would run.
+    /// Working directory of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether to list rules that do not match, too.
+    /// Whether to include rules that do not match.
     #[serde(default)]
     pub all: bool,
 }
@@ -157,78 +157,78 @@ pub struct ExplainTool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// Verdict of all rules together.
+    /// Combined verdict of all rules.
     pub verdict: Decision,
     /// Id of the rule that decides.
     pub rule: Option<String>,
     /// Reason shown to the model.
     pub reason: Option<String>,
-    /// Reason and suggestion, as a harness would show them.
+    /// Reason and suggestion, as a harness shows them.
     pub says: Option<String>,
-    /// The whole outcome.
+    /// The complete outcome.
     pub outcome: Outcome,
     /// Number of rules that were evaluated.
     pub considered: usize,
-    /// Result of each rule.
+    /// Result for each rule.
     pub rules: Vec<RuleExplanation>,
-    /// Facts that the rules were evaluated on.
+    /// Facts about the call that the rules were evaluated on.
     pub facts: Value,
-    /// Name of the rules and hooks in force.
+    /// Identifier of the rules and hooks in force.
     pub generation: String,
     /// The event that was evaluated.
     pub event: Event,
 }
 
-/// Result of one rule.
+/// Result for one rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleExplanation {
     /// Id of the rule.
     pub rule: String,
-    /// Whether it matches.
+    /// Whether the rule matches.
     pub matched: bool,
-    /// Whether it counts: it is enforced, not expired and not overridden.
+    /// Whether the rule's verdict counts: the rule is enforced, not expired and not overridden.
     pub counts: bool,
-    /// Verdict of the rule.
+    /// The rule's verdict.
     pub verdict: Decision,
-    /// What it matches on, or which condition failed first; and why it does not count.
+    /// What the rule matched on or which condition failed first, and why the verdict does not count if it does not.
     pub why: String,
 }
 
-/// Rules to replay the ledger with.
+/// Request to evaluate recorded events with a different policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BacktestRequest {
-    /// Text in place of the user's policy.
+    /// Policy text to use instead of the user's policy.
     pub text: String,
-    /// Only events since then: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`.
+    /// Only events since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Only events before then.
+    /// Only events before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
 }
 
-/// Decisions that other rules would change.
+/// Decisions that the tested policy would change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BacktestReport {
     /// Number of events that were evaluated.
     pub replayed: u64,
-    /// Number of events with the same decision.
+    /// Number of events whose decision stays the same.
     pub same: u64,
     /// Decisions that would change, oldest first.
     pub differences: Vec<DecisionDifference>,
-    /// Number of further differences, which are not listed.
+    /// Number of further differences that are not listed.
     pub unnamed: u64,
-    /// Differences by rule.
+    /// Number of differences by rule.
     pub by_rule: BTreeMap<String, RuleEffect>,
     /// Number of events that could not be replayed, by reason.
     pub left_out: BTreeMap<String, u64>,
-    /// Number of events that were evaluated without the secrets in them.
+    /// Number of events whose secrets were redacted before evaluation.
     pub redacted: u64,
-    /// Time that the replay took.
+    /// Time that the replay took, in milliseconds.
     pub took_ms: u64,
 }
 
@@ -240,26 +240,26 @@ pub struct DecisionDifference {
     pub seq: u64,
     /// Id of the event.
     pub id: EventId,
-    /// The command, the path or the tool.
+    /// The command, path or tool.
     pub what: String,
-    /// The decision on record.
+    /// The recorded decision.
     pub was: Decision,
-    /// Rule of the decision on record.
+    /// Id of the rule behind the recorded decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was_by: Option<String>,
     /// The new decision.
     pub now: Decision,
-    /// Rule of the new decision.
+    /// Id of the rule behind the new decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now_by: Option<String>,
 }
 
-/// Decisions that a rule would change.
+/// Number of decisions that a rule would change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleEffect {
-    /// Decisions that become stricter.
+    /// Number of decisions that become stricter.
     pub stricter: u64,
-    /// Decisions that become less strict.
+    /// Number of decisions that become less strict.
     pub looser: u64,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules, rule packs and drafts of rules.
+//! Rules, rule packs and drafted rules.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use tenterhook_event::{Decision, Timestamp};
 
 use crate::{AuthorityProof, EnforcementMode, PolicyValidation, RuleLayer};
 
-/// A rule, with its state.
+/// A rule with its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleView {
@@ -16,42 +16,42 @@ pub struct RuleView {
     pub id: String,
     /// Purpose of the rule.
     pub description: String,
-    /// Whose rule it is.
+    /// Who the rule comes from.
     pub layer: RuleLayer,
-    /// File of the rule.
+    /// File that contains the rule.
     pub source: String,
     /// Line in the file.
     pub line: usize,
-    /// Verdict of the rule.
+    /// The rule's verdict.
     pub verdict: Decision,
-    /// How bad it would be if the action happened.
+    /// How bad it would be if the guarded action happened.
     pub severity: RuleSeverity,
-    /// Whether it is enforced.
+    /// Whether the rule is enforced.
     pub mode: EnforcementMode,
     /// Reason shown to the model.
     pub reason: Option<String>,
     /// Suggestion shown to the model.
     pub nudge: Option<String>,
-    /// Whether it cannot be switched off or overridden.
+    /// Whether the rule is locked: it cannot be disabled or overridden.
     pub locked: bool,
-    /// Whether it is switched off.
+    /// Whether the rule is disabled.
     pub disabled: bool,
-    /// Whether it has expired.
+    /// Whether the rule has expired.
     pub expired: bool,
-    /// Time at which it expires.
+    /// When the rule expires.
     pub expires: Option<Timestamp>,
-    /// Ids of rules that it overrides.
+    /// Ids of the rules that this rule overrides.
     pub overrides: Vec<String>,
 }
 
-/// How bad it would be if the action happened.
+/// How bad it would be if the guarded action happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSeverity {
     /// A minor nuisance.
     Low,
-    /// Worth a look.
+    /// Worth checking.
     Medium,
     /// Hard to undo.
     High,
@@ -65,7 +65,7 @@ pub enum RuleSeverity {
 pub struct RulePackList {
     /// The rule packs.
     pub packs: Vec<RulePack>,
-    /// Rule packs and rules that are switched off.
+    /// Names of the rule packs and ids of the rules that are disabled.
     pub disabled: Vec<String>,
 }
 
@@ -75,45 +75,45 @@ pub struct RulePackList {
 pub struct RulePack {
     /// Name of the rule pack.
     pub name: String,
-    /// Purpose of the rule pack; null for a rule pack that was added.
+    /// Purpose of the rule pack; null for an added rule pack.
     pub title: Option<String>,
-    /// Whether it is on.
+    /// Whether the rule pack is enabled.
     pub on: bool,
-    /// Where it was added from; null for a rule pack of the program.
+    /// Where the rule pack was added from; null for a built-in rule pack.
     pub from: Option<String>,
-    /// Number of its rules; null for a rule pack that was added.
+    /// Number of rules in the rule pack; null for an added rule pack.
     pub rules: Option<usize>,
 }
 
-/// A rule pack or rule to switch.
+/// Request to enable or disable a rule pack or rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RuleSwitchRequest {
-    /// Name of a rule pack, or id of a rule.
+    /// Name of the rule pack or id of the rule.
     pub name: String,
-    /// Whether it should be on.
+    /// Whether to enable it.
     pub on: bool,
-    /// Proof of the user; needed to switch off.
+    /// Proof that a user sends the request; required to disable.
     #[serde(default)]
     pub proof: AuthorityProof,
 }
 
-/// What a rule is made from: `seq` and `want`, or `template`, or `rule`.
+/// What to draft a rule from: `seq` and `want`, or `template`, or `rule`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RuleDraftRequest {
-    /// Number of a decision's record.
+    /// Number of the record of a decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What the rule should do with such calls.
+    /// What the rule should do with calls like the recorded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub want: Option<RuleDraftGoal>,
-    /// Name of a template.
+    /// Name of the template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// A rule in its parts, as in a rule file.
+    /// The rule's fields, as in a rule file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Value>,
 }
@@ -129,22 +129,22 @@ pub enum RuleDraftGoal {
     Allow,
 }
 
-/// A rule, and the user's policy with it.
+/// A drafted rule, and the user's policy before and after adding it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RuleDraft"))]
 pub struct DraftedRule {
-    /// Ids of the rules.
+    /// Ids of the drafted rules.
     pub ids: Vec<String>,
-    /// The rule in its parts; null if it was made from a template.
+    /// The rule's fields; null if the rule was drafted from a template.
     pub rule: Value,
-    /// The rule as an item of a list, in YAML.
+    /// The rule as a YAML list item.
     pub yaml: String,
-    /// The user's policy.
+    /// The user's policy without the rule.
     pub before: String,
     /// The user's policy with the rule; null if the rule cannot be used.
     pub text: Option<String>,
-    /// Value of `If-Match` for the change.
+    /// Value to send in the `If-Match` header of the change.
     pub etag: String,
-    /// Result of the check.
+    /// Result of checking the policy with the rule.
     pub validation: PolicyValidation,
 }

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Numbers of a session.
+//! Counts for a session.
 
 use serde::{Deserialize, Serialize};
 
-/// Calls of a tool by result.
+/// Number of tool calls by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCounts {
-    /// All calls, including denied ones.
+    /// Number of all calls, including denied ones.
     pub calls: u64,
-    /// Calls that succeeded.
+    /// Number of calls that succeeded.
     pub ok: u64,
-    /// Calls that failed.
+    /// Number of calls that failed.
     pub failed: u64,
-    /// Calls that were denied.
+    /// Number of calls that were denied.
     pub denied: u64,
-    /// Calls that a user was asked about.
+    /// Number of calls that a user was asked about.
     pub asked: u64,
 }
 
-/// Denials, and what the agent did next.
+/// Number of denials, by what the agent did next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DenialCounts {
     /// Number of denials.
     pub all: u64,
-    /// Denials with a suggestion.
+    /// Number of denials with a suggestion.
     pub nudged: u64,
-    /// Denials after which the agent followed the suggestion.
+    /// Number of denials after which the agent followed the suggestion.
     pub taken: u64,
-    /// Denials after which the agent repeated the call.
+    /// Number of denials after which the agent repeated the call.
     pub repeated: u64,
 }
 
-/// Files of a session; each file counts once.
+/// Number of files in a session by kind of access; each file counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileCounts {
-    /// Files that were read.
+    /// Number of files read.
     pub read: usize,
-    /// Files that were written.
+    /// Number of files written.
     pub written: usize,
-    /// Files that were deleted.
+    /// Number of files deleted.
     pub deleted: usize,
-    /// Files that were written or deleted.
+    /// Number of files written or deleted.
     pub changed: usize,
-    /// Files that were changed outside the session.
+    /// Number of files that were changed outside the session.
     pub behind: usize,
-    /// Files that are not listed, and calls whose files are not known.
+    /// Number of files that are not listed plus calls whose files are unknown.
     pub left_out: u64,
 }
 
@@ -60,46 +60,46 @@ pub struct TodoProgress {
     pub all: usize,
     /// Number of completed items.
     pub completed: usize,
-    /// Items in progress.
+    /// Number of items in progress.
     pub in_progress: usize,
-    /// All other items.
+    /// Number of all other items.
     pub pending: usize,
-    /// Completed and all items, such as `3/7`.
+    /// Completed items out of all items, such as `3/7`.
     pub progress: String,
 }
 
-/// Tokens and cost from payloads and transcripts. Nothing is estimated; unknown values are absent.
+/// Tokens and cost, read from payloads and transcripts. Nothing is estimated; unknown values are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {
-    /// Input tokens without cached ones.
+    /// Number of input tokens, without cached tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
-    /// Tokens of the model's output.
+    /// Number of output tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub output_tokens: u64,
-    /// Tokens read from the cache.
+    /// Number of tokens read from the cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_read_tokens: u64,
-    /// Tokens written to the cache.
+    /// Number of tokens written to the cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// Size of the context at the model's last answer.
+    /// Size of the context at the model's last answer, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// Largest context of the model.
+    /// Maximum context size of the model, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_limit: Option<u64>,
-    /// Used part of the context, from 0 to 1.
+    /// Fraction of the context in use, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_share: Option<f64>,
-    /// Cost of the answers whose model has a price.
+    /// Cost in US dollars of the answers from models with a known price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Number of answers of models without a price.
+    /// Number of answers from models without a known price.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced: u64,
-    /// Number of answers that reported their tokens.
+    /// Number of answers that reported their token counts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub answers: u64,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of the session streams.
+//! Events in the session streams.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{Decision, Timestamp};
@@ -10,15 +10,15 @@ use crate::{
     ToolGist,
 };
 
-/// Data of one event of a session stream. The event's name determines the change.
+/// Data of one event in a session stream. The event's name determines the type of the change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionEvent {
-    /// The harness's id of the session.
+    /// The harness's id for the session.
     pub session: String,
     /// Id of the harness.
     pub harness: String,
-    /// The record that it comes from.
+    /// The record that the event comes from.
     pub at: RecordPosition,
     /// Kind and content of the change.
     #[serde(flatten)]
@@ -61,7 +61,7 @@ pub enum SessionChange {
 }
 
 impl SessionChange {
-    /// Name of the event in the stream.
+    /// Returns the event's name in the stream.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::FileChanged(_) => "file-changed",
@@ -85,13 +85,13 @@ pub struct ToolProgress {
     pub tool: ToolGist,
     /// State of the call.
     pub state: ToolCallState,
-    /// The harness's id of the call.
+    /// The harness's id for the call.
     pub tool_use_id: Option<String>,
     /// The subagent that made the call.
     pub agent: Option<String>,
-    /// Verdict on the call.
+    /// The verdict on the call.
     pub verdict: Decision,
-    /// Time that the tool ran.
+    /// Run time of the tool, in milliseconds.
     pub ran_ms: Option<u64>,
     /// Why content is missing.
     pub gone: Option<MissingContent>,
@@ -102,23 +102,23 @@ pub struct ToolProgress {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ToolCallState {
-    /// It was permitted; its result is not known yet.
+    /// The call was permitted; its result is not known yet.
     Asked,
     /// The call ran.
     Done,
     /// The call failed.
     Failed,
-    /// It was denied.
+    /// The call was denied.
     Denied,
 }
 
-/// What the agent's next call did after a denial.
+/// What the agent did in its next call after a denial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuggestionProgress {
     /// Number of the denial's record.
     pub denied: u64,
-    /// What the next call did.
+    /// What the agent did in its next call.
     pub hint: SuggestionResult,
 }
 
@@ -128,7 +128,7 @@ pub struct SuggestionProgress {
 pub struct PromptText {
     /// Text of the prompt.
     pub text: Option<String>,
-    /// Why there is no text.
+    /// Why the text is missing.
     pub gone: Option<MissingContent>,
 }
 
@@ -136,16 +136,16 @@ pub struct PromptText {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionEnd {
-    /// Reason, in the harness's words.
+    /// Why the session ended, in the harness's words.
     pub reason: Option<String>,
 }
 
-/// First event of a session stream (`hello`).
+/// First event in a session stream (`hello`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionStreamHello {
     /// Version of the daemon.
     pub version: String,
-    /// The session, if the stream follows one.
+    /// Id of the session, if the stream follows a single session.
     pub session: Option<String>,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files of a session.
+//! Files that a session read or changed.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Timestamp;
@@ -11,11 +11,11 @@ use crate::MissingContent;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFiles {
-    /// Every file, in the order of the first change.
+    /// All changed files, in the order of their first change.
     pub files: Vec<ChangedFile>,
-    /// Every change, in order.
+    /// All changes, oldest first.
     pub changes: Vec<FileChange>,
-    /// Files that are not listed, and calls whose files are not known.
+    /// Number of files that are not listed plus calls whose files are unknown.
     pub left_out: u64,
 }
 
@@ -25,25 +25,25 @@ pub struct SessionFiles {
 pub struct ChangedFile {
     /// Path of the file.
     pub path: String,
-    /// Its path relative to the project.
+    /// Path relative to the project.
     pub shown: String,
     /// Number of changes.
     pub changes: u64,
-    /// Tools that changed it.
+    /// Tools that changed the file.
     pub tools: Vec<String>,
-    /// Lines added, as far as calls and results report them.
+    /// Number of lines added, as far as calls and results report them.
     pub added: u64,
-    /// Lines removed, as far as calls and results report them.
+    /// Number of lines removed, as far as calls and results report them.
     pub removed: u64,
-    /// Whether the last change deleted it or moved it away.
+    /// Whether the last change deleted the file or moved it away.
     pub deleted: bool,
     /// Time of the last change.
     pub last: Option<Timestamp>,
-    /// How it was changed outside the session; null if it was not, or that is not known.
+    /// How the file was changed outside the session; null if it was not changed or this is unknown.
     pub behind: Option<OutsideChange>,
 }
 
-/// One change of one file.
+/// One change to one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileChange {
@@ -57,7 +57,7 @@ pub struct FileChange {
     pub shown: String,
     /// Name of the tool.
     pub tool: String,
-    /// What the call does.
+    /// How the call changes the file.
     pub how: FileChangeKind,
     /// Whether the call ran.
     pub state: FileChangeState,
@@ -65,26 +65,26 @@ pub struct FileChange {
     pub added: Option<u64>,
     /// Number of lines removed.
     pub removed: Option<u64>,
-    /// The harness's id of the call.
+    /// The harness's id for the call.
     pub tool_use_id: Option<String>,
     /// The subagent that made the call.
     pub agent: Option<String>,
-    /// How the file was changed outside the session before.
+    /// How the file was changed outside the session before this call.
     pub behind: Option<OutsideChange>,
     /// Why content is missing.
     pub gone: Option<MissingContent>,
 }
 
-/// What a call does to a file.
+/// How a call changes a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FileChangeKind {
-    /// It writes the whole file.
+    /// The call writes the whole file.
     Write,
-    /// It changes parts of the file.
+    /// The call changes parts of the file.
     Edit,
-    /// It deletes the file or moves it away.
+    /// The call deletes the file or moves it away.
     Delete,
 }
 
@@ -93,7 +93,7 @@ pub enum FileChangeKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FileChangeState {
-    /// It was permitted; its result is not known yet.
+    /// The call was permitted; its result is not known yet.
     Asked,
     /// The call ran.
     Done,
@@ -101,20 +101,20 @@ pub enum FileChangeState {
     Failed,
 }
 
-/// How a file was changed outside the session. The order is that of certainty.
+/// How a file was changed outside the session, from least to most certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutsideChange {
-    /// A command of the agent ran in between and may have changed it.
+    /// A command run by the agent in between may have changed the file.
     Command,
-    /// A user changed it in the harness's own dialog.
+    /// A user changed the file in the harness's own dialog.
     Person,
     /// No event explains the change.
     Unseen,
 }
 
-/// A file that a session used.
+/// A file that a session read, wrote or deleted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TouchedFile {
@@ -128,38 +128,38 @@ pub struct TouchedFile {
     pub deletes: u64,
 }
 
-/// Which file to show.
+/// Selects the file whose changes are shown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionDiffQuery {
-    /// The file: its path, or its path relative to the project.
+    /// Path of the file, absolute or relative to the project.
     pub path: Option<String>,
 }
 
-/// Changes of one file of a session.
+/// A session's changes to one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionDiff {
-    /// The file, as the request names it.
+    /// The file's path, as given in the request.
     pub path: String,
-    /// The changes, in order.
+    /// The changes, oldest first.
     pub changes: Vec<FileDiff>,
 }
 
-/// One change of one file, with its diff.
+/// One change to one file, with its diff.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileDiff {
-    /// The change itself.
+    /// The change.
     #[serde(flatten)]
     pub change: FileChange,
-    /// Changed lines with their signs, without file names.
+    /// Diff lines with their `+` and `-` characters, without the file header.
     pub diff: Option<String>,
-    /// Why there is no diff, or only a part of it.
+    /// Why the diff is missing or incomplete.
     pub why: Option<MissingDiff>,
 }
 
-/// Why there is no diff, or only a part of it.
+/// Why a diff is missing or incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -172,8 +172,8 @@ pub enum MissingDiff {
     Pruned,
     /// The call is not recorded yet.
     NotYet,
-    /// The change was made by a command.
+    /// A command made the change, so its content is unknown.
     Unknown,
-    /// The previous content is not known.
+    /// The file's previous content is unknown.
     BeforeUnknown,
 }

@@ -11,45 +11,45 @@ use crate::{
     ChangedFile, DenialCounts, FileChange, FileCounts, SessionUsage, TodoProgress, ToolCounts, TouchedFile,
 };
 
-/// Which sessions to list.
+/// Selects the sessions to list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionListQuery {
-    /// Only sessions of this harness.
+    /// Only sessions from this harness.
     pub harness: Option<String>,
     /// Only sessions in this state.
     pub state: Option<SessionActivity>,
     /// Only sessions in this project or working directory.
     pub project: Option<String>,
-    /// Only sessions with an event since then: `15m`, `24h`, `7d`, `2026-11-15` or a date and time.
+    /// Only sessions with an event since this time: `15m`, `24h`, `7d`, `2026-11-15` or a date and time.
     pub since: Option<String>,
-    /// Only sessions after this one: the `next` of the previous page.
+    /// Only sessions after this one in the list: the `next` of the previous page.
     pub after: Option<String>,
-    /// Number of sessions; 100 by default, 1000 at most.
+    /// Maximum number of sessions; default 100, maximum 1000.
     pub limit: Option<usize>,
 }
 
-/// A page of sessions, the latest first.
+/// A page of sessions, latest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionList {
-    /// Sessions of this page.
+    /// The sessions on this page.
     pub sessions: Vec<SessionSummary>,
-    /// Number of sessions that match, on all pages.
+    /// Number of matching sessions on all pages.
     pub all: usize,
-    /// Value of `after` for the next page.
+    /// Value of `after` that requests the next page.
     pub next: Option<String>,
 }
 
-/// Summary of a session.
+/// A session's summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
-    /// The harness's id of the session.
+    /// The harness's id for the session.
     pub id: String,
     /// Id of the harness.
     pub harness: String,
-    /// First line of the first prompt; null if there was none, or it was erased.
+    /// First line of the first prompt; null if there was no prompt or it was erased.
     pub title: Option<String>,
     /// Name of the model.
     pub model: Option<String>,
@@ -57,7 +57,7 @@ pub struct SessionSummary {
     pub user: Option<String>,
     /// Working directory of the agent.
     pub cwd: Option<String>,
-    /// Root of the project.
+    /// Root directory of the project.
     pub project: Option<String>,
     /// Time of the first event.
     pub started: Timestamp,
@@ -67,19 +67,19 @@ pub struct SessionSummary {
     pub last_event: EventKind,
     /// Number of the latest record.
     pub last_seq: u64,
-    /// Time between the first and the last event.
+    /// Time between the first and the last event, in milliseconds.
     pub duration_ms: u64,
     /// State of the session.
     pub state: SessionActivity,
-    /// Time at which it ended.
+    /// When the session ended.
     pub ended: Option<Timestamp>,
-    /// Reason of the end, in the harness's words.
+    /// Why the session ended, in the harness's words.
     pub end_reason: Option<String>,
     /// Number of events.
     pub events: u64,
-    /// Number of events without content: erased, or too large to be recorded.
+    /// Number of events whose content is missing because it was erased or too large to be recorded.
     pub erased: u64,
-    /// Number of events of callers that the session does not belong to.
+    /// Number of events whose sender could not be verified as a process of this session.
     pub unverified: u64,
     /// Number of prompts.
     pub prompts: u64,
@@ -89,9 +89,9 @@ pub struct SessionSummary {
     pub verdicts: BTreeMap<String, u64>,
     /// Number of calls by tool.
     pub tools: BTreeMap<String, u64>,
-    /// Calls of all tools.
+    /// Calls of all tools by result.
     pub calls: ToolCounts,
-    /// Denials, and what the agent did next.
+    /// Number of denials, by what the agent did next.
     pub denied: DenialCounts,
     /// Number of files by kind of access.
     pub files: FileCounts,
@@ -99,7 +99,7 @@ pub struct SessionSummary {
     pub todos: TodoProgress,
     /// Number of subagents.
     pub subagents: usize,
-    /// The harness's id of the current turn.
+    /// The harness's id for the current turn.
     pub turn: Option<String>,
     /// Tokens and cost.
     pub usage: SessionUsage,
@@ -110,17 +110,17 @@ pub struct SessionSummary {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SessionActivity {
-    /// The agent works.
+    /// The agent is working.
     Active,
     /// A call waits for an approval.
     Waiting,
-    /// The agent finished its turn, or was quiet for 15 minutes.
+    /// The agent finished its turn, or has sent no event for 15 minutes.
     Idle,
     /// The session ended.
     Ended,
 }
 
-/// One session with all details.
+/// A session with all its details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionDetails {
@@ -129,15 +129,15 @@ pub struct SessionDetails {
     pub summary: SessionSummary,
     /// The last prompts.
     pub prompt_texts: Vec<SessionPrompt>,
-    /// Every file that was read, written or deleted, by path.
+    /// All files that were read, written or deleted, sorted by path.
     pub touched: Vec<TouchedFile>,
-    /// Every file that was changed, in the order of the first change.
+    /// All changed files, in the order of their first change.
     pub changed_files: Vec<ChangedFile>,
-    /// Every change of a file, in order.
+    /// All file changes, oldest first.
     pub changes: Vec<FileChange>,
     /// The to-do list.
     pub todo_items: Vec<SessionTodo>,
-    /// Results by tool.
+    /// Number of calls by tool and result.
     pub tool_results: BTreeMap<String, ToolCounts>,
     /// Calls that were denied.
     pub denials: Vec<DeniedCall>,
@@ -145,12 +145,12 @@ pub struct SessionDetails {
     pub asks: Vec<DeniedCall>,
     /// Subagents of the session.
     pub agents: Vec<SubagentSummary>,
-    /// Labels that rules set; absent where no daemon runs.
+    /// Labels that rules set; absent if no daemon is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
 }
 
-/// A prompt of a session.
+/// A prompt in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionPrompt {
@@ -160,7 +160,7 @@ pub struct SessionPrompt {
     pub seq: u64,
     /// Text of the prompt.
     pub text: Option<String>,
-    /// Why there is no text.
+    /// Why the text is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone: Option<MissingContent>,
 }
@@ -170,9 +170,9 @@ pub struct SessionPrompt {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingContent {
-    /// It was erased.
+    /// The content was erased.
     Erased,
-    /// It was too large to be recorded.
+    /// The content was too large to be recorded.
     TooLarge,
 }
 
@@ -180,26 +180,26 @@ pub enum MissingContent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TodoItem"))]
 pub struct SessionTodo {
-    /// Text of the to-do.
+    /// Text of the item.
     pub text: String,
     /// `pending`, `in_progress`, `completed`, `cancelled`, or the harness's own word.
     pub status: String,
-    /// The text while it is in progress.
+    /// Text shown while the item is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_form: Option<String>,
-    /// The harness's id of the item.
+    /// The harness's id for the item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// To-do list of a session.
+/// A session's to-do list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionTodos {
     /// Progress of the list.
     #[serde(flatten)]
     pub progress: TodoProgress,
-    /// The items; null if they are not known.
+    /// The items; null if they are unknown.
     pub items: Option<Vec<SessionTodo>>,
 }
 
@@ -217,13 +217,13 @@ pub struct DeniedCall {
     pub tool: Option<String>,
     /// The command, path or URL, in one line.
     pub gist: Option<String>,
-    /// Id of the rule, or `hook:<id>`.
+    /// What decided: a rule id or `hook:<id>`.
     pub rule: Option<String>,
     /// Reason shown to the model.
     pub reason: Option<String>,
     /// Suggestion shown to the model.
     pub nudge: Option<String>,
-    /// What the agent's next call did with it.
+    /// What the agent did in its next call.
     pub hint: SuggestionResult,
     /// The subagent that made the call.
     pub agent: Option<String>,
@@ -231,22 +231,22 @@ pub struct DeniedCall {
     pub gone: Option<MissingContent>,
 }
 
-/// What the agent's next call did after a denial.
+/// What the agent did in its next call after a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SuggestionResult {
-    /// There was no next call yet.
+    /// The agent has made no further call yet.
     Open,
-    /// It followed the suggestion.
+    /// The agent followed the suggestion.
     Taken,
-    /// It did something else.
+    /// The agent did something else.
     Other,
-    /// It was the same call.
+    /// The agent repeated the call.
     Repeated,
 }
 
-/// A subagent of a session.
+/// A subagent in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubagentSummary {
@@ -255,12 +255,12 @@ pub struct SubagentSummary {
     /// Type of the subagent.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The agent that started it; absent if that is the session's own.
+    /// The agent that started this subagent; absent if the session's main agent started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Time of its first event.
+    /// Time of the subagent's first event.
     pub started: Timestamp,
-    /// Time at which it ended.
+    /// When the subagent ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
     /// Number of events.
@@ -271,7 +271,7 @@ pub struct SubagentSummary {
     pub failed: u64,
     /// Number of tool calls that were denied.
     pub denied: u64,
-    /// Tokens, as the harness reports them at the end.
+    /// Number of tokens that the harness reports when the subagent ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Timeline of a session.
+//! A session's timeline.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{AgentIdentity, SessionCheck, Timestamp, ToolClass};
 
-/// Which steps to show.
+/// Selects the steps to show.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineQuery {
-    /// Number of steps; 100 by default, 1000 at most.
+    /// Maximum number of steps; default 100, maximum 1000.
     pub limit: Option<u64>,
-    /// Only steps before this record: the `next` of the previous page.
+    /// Only steps before this record number: the `next` of the previous page.
     pub before: Option<u64>,
 }
 
@@ -19,13 +19,13 @@ pub struct TimelineQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timeline {
-    /// Steps of this page.
+    /// The steps on this page.
     pub steps: Vec<TimelineStep>,
-    /// Value of `before` for the next page.
+    /// Value of `before` that requests the next page.
     pub next: Option<u64>,
 }
 
-/// One record of a session.
+/// One record in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineStep {
@@ -37,43 +37,43 @@ pub struct TimelineStep {
     pub ts: Option<Timestamp>,
     /// Kind of the event.
     pub event: Option<String>,
-    /// The harness's own name of the event.
+    /// The harness's own name for the event.
     pub native_event: Option<String>,
     /// The tool call.
     pub tool: Option<ToolGist>,
-    /// The harness's id of the tool call.
+    /// The harness's id for the tool call.
     pub tool_use_id: Option<String>,
-    /// The harness's id of the turn.
+    /// The harness's id for the turn.
     pub turn: Option<String>,
-    /// Result of comparing the session with the calling process.
+    /// Result of checking whether the calling process belongs to the session.
     pub session_check: Option<SessionCheck>,
-    /// Agent that acted.
+    /// The agent that acted.
     pub agent: Option<AgentIdentity>,
-    /// The prompt, response, message or error.
+    /// Text of the prompt, response, message or error.
     pub said: Option<String>,
-    /// Verdict of the decision.
+    /// The verdict.
     pub verdict: Option<String>,
     /// Id of the rule that decided.
     pub rule: Option<String>,
-    /// Id of the rule, or `hook:<id>`.
+    /// What decided: a rule id or `hook:<id>`.
     pub by: Option<String>,
     /// Reason shown to the model.
     pub reason: Option<String>,
     /// Suggestion shown to the model.
     pub nudge: Option<String>,
-    /// Time that the decision took.
+    /// Time that the decision took, in microseconds.
     pub took_us: Option<u64>,
-    /// Time that the tool ran.
+    /// Run time of the tool, in milliseconds.
     pub ran_ms: Option<u64>,
     /// Whether the record was pruned.
     pub pruned: bool,
     /// Whether the content was erased.
     pub erased: bool,
-    /// Whether the hook decided without the daemon; another step of the event counts.
+    /// Whether the hook decided without the daemon and another step of the same event is the valid one.
     pub undelivered: bool,
 }
 
-/// A tool call in one line.
+/// A one-line summary of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolGist {
@@ -81,6 +81,6 @@ pub struct ToolGist {
     pub name: String,
     /// What the tool does.
     pub class: ToolClass,
-    /// The command, path or URL; null if it is not known.
+    /// The command, path or URL; null if it is unknown.
     pub gist: Option<String>,
 }

@@ -9,16 +9,16 @@ use crate::sign::{SignError, Signer};
 /// The content of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Origin (name) of the log.
+    /// The log's origin (name).
     pub origin: String,
     /// Number of leaves.
     pub size: u64,
-    /// Root hash over these leaves.
+    /// Root hash of these leaves.
     pub root: Hash,
 }
 
 impl Checkpoint {
-    /// Parses a signed checkpoint. It does not check signatures; [`Note::check`] does.
+    /// Parses a signed checkpoint without checking its signatures; [`Note::check`] does that.
     pub fn parse(note: &str) -> Result<(Self, Note), NoteError> {
         let note = Note::parse(note)?;
         let checkpoint = Self::from_text(&note.text)?;
@@ -38,7 +38,7 @@ impl Checkpoint {
         Ok(Self { origin: origin.to_owned(), size: number, root })
     }
 
-    /// The text that signatures cover.
+    /// Returns the text that signatures cover.
     pub fn text(&self) -> String {
         format!("{}\n{}\n{}\n", self.origin, self.size, self.root)
     }

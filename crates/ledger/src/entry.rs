@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Entries to record, and how they are sealed: redacted, limited in size, and committed to.
+//! Entries to record, and sealing: an entry is redacted, limited in size, and its payload is committed to.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub struct LedgerEntry {
     found: Vec<Vec<(Range<usize>, String)>>,
 }
 
-/// Fields of an envelope that come from the entry, in the order in which they are written.
+/// Envelope fields that come from the entry, in the order in which they are written.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct EntryBody {
@@ -112,7 +112,7 @@ pub(crate) struct ToolSummary {
     pub(crate) class: &'static str,
 }
 
-/// A step of the trace, or the number of steps that were cut.
+/// One trace step, or the number of steps that were cut.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Traced"))]
@@ -121,7 +121,7 @@ pub(crate) enum RecordedStep {
     Cut { cut: u64 },
 }
 
-/// An entry as it will be recorded: without secrets, and with all fields within their limits.
+/// An entry ready to be recorded: without secrets, and with all fields within their limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedEntry {
     pub(crate) id: EventId,
@@ -136,7 +136,7 @@ pub struct SealedEntry {
     pub(crate) supersedes: Option<EventId>,
 }
 
-/// Indexed columns of a leaf. They repeat fields of the envelope, which is authoritative.
+/// A leaf's indexed columns. They repeat fields of the envelope, which is authoritative.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LookupColumns {
     pub(crate) source: Option<String>,
@@ -149,32 +149,32 @@ pub(crate) struct LookupColumns {
 /// Options for sealing entries.
 #[derive(Debug, Clone)]
 pub struct SealingOptions {
-    /// Key for the digests in redaction marks.
+    /// Key for the digests in redaction placeholders.
     pub key: RedactionKey,
-    /// Keep secrets as they are. A user has to turn this on.
+    /// Whether secrets are kept unredacted. A user has to turn this on.
     pub keep_raw: bool,
-    /// Maximum size of a stored payload, in bytes. Only the hash of a larger one is recorded.
+    /// Maximum size of a stored payload, in bytes. For a larger payload, only the hash is recorded.
     pub max_payload: usize,
-    /// Keep model requests and responses, instead of hashes and counts.
+    /// Whether model requests and responses are kept, instead of hashes and counts.
     pub keep_model_text: bool,
 }
 
 #[cfg(feature = "store")]
 impl SealingOptions {
-    /// Options for entries without payload whose texts were searched for secrets before.
+    /// Returns the options for entries without a payload whose strings have already been searched for secrets.
     pub(crate) fn internal() -> Self {
         let key = RedactionKey::new([0; 32]);
         Self { key, keep_raw: false, max_payload: 0, keep_model_text: false }
     }
 
-    /// Replaces secrets in a text that is not part of an entry.
+    /// Replaces secrets in a string that is not part of an entry.
     pub(crate) fn redact_text(&self, text: &str, redactor: Redactor<'_>) -> String {
         if self.keep_raw { text.to_owned() } else { self.key.redact(text, &redactor(text)).0 }
     }
 }
 
 impl EntryBody {
-    /// The fields that every event has.
+    /// Returns the fields that every event has.
     fn from_event(event: &Event) -> Self {
         Self {
             source: Some(event.source.clone()),
@@ -198,7 +198,7 @@ impl EntryBody {
 }
 
 impl LedgerEntry {
-    /// An entry for an event and its outcome. `redactor` locates secrets in a text.
+    /// Creates an entry for an event and its outcome. `redactor` locates secrets in a string.
     pub fn decision(decided: &DecidedCall<'_>, redactor: Redactor<'_>) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let body = EntryBody {
@@ -217,7 +217,7 @@ impl LedgerEntry {
         Self::new(LeafKind::Decision, event.id, event.ts, body, payload, redactor)
     }
 
-    /// An entry for an event of an imported transcript. It has no verdict, because no rules were evaluated.
+    /// Creates an entry for an event from an imported transcript. It has no verdict, because no rules were evaluated.
     pub fn transcript_event(event: &Event, redactor: Redactor<'_>) -> Self {
         let payload = build_payload(event, &Outcome::default());
         let entry =
@@ -225,8 +225,8 @@ impl LedgerEntry {
         entry.with_origin(LeafOrigin::Transcript)
     }
 
-    /// An entry for a change of protection: what changed, who changed it, and the new state. `redactor` searches all
-    /// of it, because users write secrets into paths and reasons too.
+    /// Creates an entry for a change of protection: what changed, who changed it, and the new state. `redactor`
+    /// searches all of these, because users write secrets into paths and reasons too.
     pub fn change(
         id: EventId,
         ts: Timestamp,
@@ -244,7 +244,7 @@ impl LedgerEntry {
         Self::new(LeafKind::Change, id, ts, body, None, redactor)
     }
 
-    /// Creates an entry. The redactor is required, so that no entry exists that was not searched for secrets.
+    /// Creates an entry. The redactor is required, so that every entry is searched for secrets.
     pub(crate) fn new(
         kind: LeafKind,
         id: EventId,
@@ -264,7 +264,7 @@ impl LedgerEntry {
         self
     }
 
-    /// Adds observations of the machine, such as the targets of symlinks or the calling process.
+    /// Adds observations about the machine, such as symlink targets or the calling process.
     #[must_use]
     pub fn with_facts(mut self, facts: Value, redactor: Redactor<'_>) -> Self {
         // The judge may have added facts already.
@@ -282,7 +282,7 @@ impl LedgerEntry {
         self
     }
 
-    /// Searches every text for secrets. Replaces the result of an earlier search.
+    /// Searches every string for secrets. Replaces the result of an earlier search.
     fn with_located_secrets(mut self, redactor: Redactor<'_>) -> Self {
         let owned = |secrets: Vec<(Range<usize>, &str)>| {
             secrets.into_iter().map(|(range, kind)| (range, kind.to_owned())).collect()
@@ -316,7 +316,7 @@ impl LedgerEntry {
         }
     }
 
-    /// Visits every other text that came from outside, always in the same order.
+    /// Visits every other string that came from outside, always in the same order.
     fn visit_texts(&mut self, each: &mut dyn FnMut(&mut String)) {
         let body = &mut self.body;
         let plain = [
@@ -355,7 +355,7 @@ impl LedgerEntry {
             self.visit_identifiers(&mut replace);
             self.visit_texts(&mut replace);
         }
-        // After secrets were replaced, so that no hash covers one.
+        // Runs after secrets were replaced, so that no hash covers a secret.
         if let Some(payload) = self.payload.as_mut().filter(|_| !sealing.keep_model_text) {
             summarize_model_text(payload);
         }
@@ -400,7 +400,7 @@ impl SealedEntry {
     }
 }
 
-/// Joins the suggestions as a harness shows them, each once.
+/// Joins the suggestions as a harness shows them, without duplicates.
 fn join_nudges(outcome: &Outcome) -> Option<String> {
     let mut once: Vec<&str> = Vec::new();
     for nudge in &outcome.nudges {
@@ -411,7 +411,7 @@ fn join_nudges(outcome: &Outcome) -> Option<String> {
     (!once.is_empty()).then(|| once.join("; "))
 }
 
-/// The content that the agent and the user wrote: everything that may have to be erased later.
+/// Builds the payload: the content written by the agent and the user, which may have to be erased later.
 fn build_payload(event: &Event, outcome: &Outcome) -> Option<Value> {
     let mut parts = serde_json::Map::new();
     let mut put = |key: &str, value: Value| {
@@ -430,7 +430,7 @@ fn build_payload(event: &Event, outcome: &Outcome) -> Option<Value> {
     (!parts.is_empty()).then_some(Value::Object(parts))
 }
 
-/// Visits every text in a JSON value, keys included.
+/// Visits every string in a JSON value, including keys.
 fn visit_json_texts(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => each(text),

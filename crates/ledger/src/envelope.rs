@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The envelope of a leaf: one line of JSON. Its bytes are hashed when they are written, and never serialized again.
+//! A leaf's envelope: one line of JSON. Its bytes are hashed when they are written, and never serialized again.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use tenterhook_event::Timestamp;
 
 /// Version of the envelope format that this crate writes.
 pub const ENVELOPE_VERSION: u32 = 1;
-/// Maximum length of an envelope: an entry of a tile bundle has a length of 16 bits.
+/// Maximum length of an envelope: tile bundles store an entry's length in 16 bits.
 pub const MAX_ENVELOPE_BYTES: usize = 65_535;
 
 macro_rules! named_variants {
@@ -21,10 +21,10 @@ macro_rules! named_variants {
         pub enum $name { $($(#[$about])* #[serde(rename = $word)] $variant,)* }
 
         impl $name {
-            /// All values, in order.
+            /// All values, in declaration order.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The name in the envelope.
+            /// Returns the name used in the envelope.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
@@ -33,13 +33,13 @@ macro_rules! named_variants {
 }
 
 named_variants! {
-    /// The kind of a record.
+    /// A record's kind.
     LeafKind "Kind" {
-        /// The first record, with the origin of the log and its first key.
+        /// The first record, with the log's origin and its first key.
         Start "start"
         /// An event and its outcome.
         Decision "decision"
-        /// An event of an imported transcript, for which no rules were evaluated.
+        /// An event from an imported transcript, for which no rules were evaluated.
         Seen "seen"
         /// A change of protection: mode, policy, hooks, trust, approvals, installation.
         Change "change"
@@ -57,13 +57,13 @@ named_variants! {
     LeafOrigin "Origin" {
         /// A hook that recorded without a daemon.
         Hook "hook"
-        /// The daemon, for the call of a hook.
+        /// The daemon, on behalf of a hook call.
         Daemon "daemon"
         /// The spool: the decision was made while the ledger was not available, so `recorded` is later than `ts`.
         Spool "spool"
-        /// A command of a user.
+        /// A command run by a user.
         Cli "cli"
-        /// A transcript of a harness, which also states `ts`.
+        /// A harness's transcript, which is also the source of `ts`.
         Transcript "transcript"
     }
 }
@@ -73,9 +73,9 @@ named_variants! {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Stored"))]
 pub enum PayloadStorage {
-    /// The whole payload.
+    /// The complete payload is stored.
     Whole,
-    /// Only the commitment, because the payload is too large.
+    /// Only the commitment is stored, because the payload is too large.
     Hash,
 }
 
@@ -83,14 +83,14 @@ pub enum PayloadStorage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PayloadMark<'a> {
-    /// Salted commitment in base 64.
+    /// Salted commitment to the payload, in base64.
     #[serde(borrow)]
     pub sha256: Cow<'a, str>,
     /// Length of the payload in bytes.
     pub bytes: u64,
     /// Whether the payload is stored.
     pub stored: PayloadStorage,
-    /// Number of secrets that were replaced by marks.
+    /// Number of secrets that were replaced by placeholders.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u64,
 }
@@ -100,7 +100,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The tool of a call, without its arguments, which are payload.
+/// The tool of a call, without its arguments, which are part of the payload.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ToolMark<'a> {
     /// Name of the tool in the harness.
@@ -111,7 +111,7 @@ pub struct ToolMark<'a> {
     pub class: Option<Cow<'a, str>>,
 }
 
-/// Deserializes an optional text without copying it, which serde does not do by default.
+/// Deserializes an optional string without copying it, which serde does not do by default.
 fn borrowed_text<'de: 'a, 'a, D: serde::Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Cow<'a, str>>, D::Error> {
@@ -188,7 +188,7 @@ pub struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     /// Parses an envelope. Hashes are computed from the original bytes only.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        // Checks UTF-8 once for the whole, which is faster than for each text.
+        // One UTF-8 check of the whole envelope is faster than one per string.
         match str::from_utf8(bytes) {
             Ok(text) => serde_json::from_str(text),
             Err(_) => serde_json::from_slice(bytes),
@@ -196,7 +196,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Fields that the writer adds before and after the fields of an entry.
+/// Fields that the writer adds before and after the entry's fields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EnvelopeFrame<'a> {
     pub(crate) seq: u64,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Exports of a log: JSON lines that can be verified on their own, or CSV.
+//! Log exports: JSON lines that can be verified on their own, or CSV.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
@@ -70,7 +70,7 @@ pub fn write_leaf(to: &mut dyn Write, item: &LeafRef<'_>) -> std::io::Result<()>
     write_line(to, &line)
 }
 
-/// Writes a checkpoint. It follows the last leaf it covers.
+/// Writes a checkpoint. It must follow the last leaf that it covers.
 pub fn write_checkpoint(to: &mut dyn Write, note: &str) -> std::io::Result<()> {
     write_line(to, &ExportLine { checkpoint: Some(note.into()), ..ExportLine::default() })
 }
@@ -80,7 +80,7 @@ fn write_line(to: &mut dyn Write, line: &ExportLine<'_>) -> std::io::Result<()> 
     to.write_all(b"\n")
 }
 
-/// Verifies an export. `progress` receives the number of leaves that were checked, and the total.
+/// Verifies an export. `progress` receives the number of checked leaves and the total.
 pub fn verify(
     mut from: impl BufRead,
     expect: Expectations,
@@ -199,7 +199,7 @@ pub fn write_csv_row(to: &mut dyn Write, leaf: &Envelope<'_>) -> std::io::Result
     writeln!(to, "{}", row.join(","))
 }
 
-/// Quotes a cell as in RFC 4180. A cell that begins like a formula gets a leading quote, or a spreadsheet would run it.
+/// Quotes a cell as in RFC 4180. A cell that looks like a formula gets a leading quote against execution.
 fn cell_text(cell: &str) -> String {
     let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     if guard.is_empty() && !cell.contains([',', '"', '\n', '\r']) {

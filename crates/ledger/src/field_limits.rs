@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits on the fields of an envelope. Everything that is truncated carries a `cut` mark.
+//! Limits on envelope fields. Everything that is truncated is marked with `cut`.
 
 use serde_json::{Value, json};
 use tenterhook_event::Flow;
 
 use crate::entry::{EntryBody, RecordedStep};
 
-/// Maximum length of an id or name in JSON.
+/// Maximum length of an id or name, as JSON.
 pub(crate) const MAX_NAME_BYTES: usize = 512;
-/// Maximum length of a path or reason in JSON.
+/// Maximum length of a path or reason, as JSON.
 const MAX_TEXT_BYTES: usize = 4096;
-/// Maximum length of a suggestion or note in JSON.
+/// Maximum length of a suggestion or note, as JSON.
 const MAX_REMARK_BYTES: usize = 1024;
-/// Maximum length in JSON of the whole trace, of the facts, and of the detail of a change.
+/// Maximum length, as JSON, of each of these: the complete trace, the facts, and the details of a change.
 const MAX_PART_BYTES: usize = 14 * 1024;
 const MAX_LINKS: usize = 64;
 
-/// Limits every field, so that the envelope stays below [`crate::envelope::MAX_ENVELOPE_BYTES`].
+/// Limits every field, so that the envelope does not exceed [`crate::envelope::MAX_ENVELOPE_BYTES`].
 pub(crate) fn limit_body(body: &mut EntryBody) {
     let agent = &mut body.agent;
     let names = [
@@ -55,7 +55,7 @@ pub(crate) fn limit_body(body: &mut EntryBody) {
     body.links.truncate(MAX_LINKS);
 }
 
-/// Truncates a text that takes more than `max` bytes in JSON, and appends how many bytes were cut.
+/// Truncates a string that takes more than `max` bytes in JSON, and appends the number of bytes cut.
 fn truncate_text(text: &mut String, max: usize) {
     if text.len() * 6 <= max {
         return;
@@ -72,12 +72,12 @@ fn truncate_text(text: &mut String, max: usize) {
     }
 }
 
-/// Whether a text takes more than `max` bytes in JSON.
+/// Whether a string takes more than `max` bytes in JSON.
 pub(crate) fn exceeds_limit(text: &str, max: usize) -> bool {
     text.len() * 6 > max && text.chars().map(json_width).sum::<usize>() > max
 }
 
-/// Number of bytes that a character takes in JSON.
+/// Returns the number of bytes that a character takes in JSON.
 fn json_width(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' => 2,
@@ -106,7 +106,7 @@ fn limit_trace(trace: &mut Vec<RecordedStep>) {
     }
 }
 
-/// Limits a value. Fractions become texts, because two programs may format them differently.
+/// Limits a value. Fractional numbers become strings, because two programs may format them differently.
 fn limit_value(value: &mut Value) {
     fractions_to_text(value);
     let length = value.to_string().len();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hashes of the tree as in RFC 6962, and the commitment to a payload.
+//! Tree hashes as in RFC 6962, and the payload commitment.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,40 +9,40 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// Number of bytes of a hash.
+/// Length of a hash in bytes.
 pub const HASH_BYTES: usize = 32;
 
-/// A SHA-256 hash, displayed in base 64.
+/// A SHA-256 hash, displayed in base64.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; HASH_BYTES]);
 
-/// Error for a text that is not a hash.
+/// Error for a string that is not a hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid hash `{0}`: expected 32 bytes in base 64")]
 pub struct ParseHashError(String);
 
 impl Hash {
-    /// The root of a tree without leaves.
+    /// Returns the root of a tree without leaves.
     pub fn empty_root() -> Self {
         Self(Sha256::digest([]).into())
     }
 
-    /// The hash of a leaf: `SHA-256(0x00 || bytes)`.
+    /// Returns the hash of a leaf: `SHA-256(0x00 || bytes)`.
     pub fn of_leaf(bytes: &[u8]) -> Self {
         Self(Sha256::new().chain_update([0]).chain_update(bytes).finalize().into())
     }
 
-    /// The hash of a node: `SHA-256(0x01 || left || right)`.
+    /// Returns the hash of a node: `SHA-256(0x01 || left || right)`.
     pub fn of_node(left: Self, right: Self) -> Self {
         Self(Sha256::new().chain_update([1]).chain_update(left.0).chain_update(right.0).finalize().into())
     }
 
-    /// The commitment to a payload: `SHA-256(0x02 || salt || bytes)`.
+    /// Returns the commitment to a payload: `SHA-256(0x02 || salt || bytes)`.
     pub fn of_payload(salt: &[u8; 32], bytes: &[u8]) -> Self {
         Self(Sha256::new().chain_update([2]).chain_update(salt).chain_update(bytes).finalize().into())
     }
 
-    /// The hash with these bytes; `None` unless there are 32.
+    /// Creates a hash from 32 bytes; `None` for any other length.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -69,12 +69,12 @@ impl FromStr for Hash {
     }
 }
 
-/// Encodes bytes in standard base 64 with padding.
+/// Encodes bytes in standard base64 with padding.
 pub(crate) fn encode_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Decodes standard base 64, strictly.
+/// Decodes standard base64, strictly.
 pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Detection of secrets in identifiers. Detectors match at the beginning of a word, but identifiers join words: a token
+//! Detects secrets in identifiers. Detectors match at the beginning of a word, but identifiers join words: a token
 //! in `mcp__vault__TOKEN` or `session-TOKEN` begins after a `_` or `-`.
 
 use std::ops::Range;
@@ -8,19 +8,19 @@ use std::ops::Range;
 use crate::field_limits::{MAX_NAME_BYTES, exceeds_limit};
 use crate::payload::Redactor;
 
-/// Minimum length of a text that is searched after a separator; no known token is shorter.
+/// Minimum length of a string that is searched after a separator; no known token is shorter.
 const MIN_SECRET_BYTES: usize = 16;
 const MARK_PREFIX: &str = "[[redacted:";
 
-/// Finds the secrets in an identifier, with the kind of each.
+/// Returns the secrets found in an identifier, each with its kind.
 pub fn secrets_in_identifier<'a>(text: &'a str, redactor: Redactor<'_>) -> Vec<(Range<usize>, &'a str)> {
     // Fast path: most identifiers are too short to contain a secret.
     if text.len() < MIN_SECRET_BYTES {
         return Vec::new();
     }
-    // A text above the limit for names is replaced as a whole instead of being truncated in the record: an event keeps
-    // the same identifier when it is recorded, and different identifiers stay different. The limit also bounds the time,
-    // because each separator starts a search.
+    // A string that exceeds the limit for names is replaced completely instead of being truncated in the record. An
+    // event thus keeps its identifier when it is recorded, and different identifiers stay different. The limit also
+    // bounds the run time, because each separator starts a search.
     if exceeds_limit(text, MAX_NAME_BYTES) {
         return vec![(0..text.len(), "long-identifier")];
     }
@@ -39,9 +39,9 @@ pub fn secrets_in_identifier<'a>(text: &'a str, redactor: Redactor<'_>) -> Vec<(
     found
 }
 
-/// Finds the marks of secrets that were replaced before.
+/// Finds the placeholders of secrets that have already been replaced.
 fn find_marks(text: &str) -> Vec<Range<usize>> {
-    // Cheaper than setting up a substring search.
+    // This check is cheaper than setting up a substring search.
     if !text.contains('[') {
         return Vec::new();
     }
@@ -53,7 +53,7 @@ fn find_marks(text: &str) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    /// Finds `secret` and sixteen letters at the beginning of a word.
+    /// Finds `secret` followed by sixteen letters at the beginning of a word.
     fn find_words(text: &str) -> Vec<(Range<usize>, &str)> {
         let whole = text.match_indices("secret").filter(|(at, _)| {
             let before = text.get(..*at).and_then(|before| before.chars().last());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The keys that sign a log, in order: the `start` leaf names the first, each `rotate` leaf the next.
+//! The keys that sign a log, in order: the `start` leaf names the first key, and each `rotate` leaf names the next.
 
 use crate::envelope::{Envelope, LeafKind};
 use crate::hash::decode_base64;
@@ -9,7 +9,7 @@ use crate::problem::Defect;
 #[cfg(feature = "store")]
 use crate::sign::{SignError, Signer};
 
-/// The keys of a log, oldest first, collected leaf by leaf.
+/// A log's keys, oldest first, collected leaf by leaf.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeyChain {
     keys: Vec<VerifierKey>,
@@ -17,12 +17,12 @@ pub(crate) struct KeyChain {
     signer: String,
 }
 
-/// The text that both keys sign in a key rotation.
+/// Returns the statement that both keys sign in a key rotation.
 fn rotation_statement(origin: &str, seq: u64, new: &VerifierKey) -> String {
     format!("tenterhook-rotate/1\n{origin}\n{seq}\n{new}\n")
 }
 
-/// Makes the two signatures of a `rotate` leaf, by the old and the new key.
+/// Creates the two signatures of a `rotate` leaf, by the old and the new key.
 #[cfg(feature = "store")]
 pub(crate) fn sign_rotation(
     old: &dyn Signer,
@@ -37,12 +37,12 @@ pub(crate) fn sign_rotation(
 }
 
 impl KeyChain {
-    /// The origin (name) of the log.
+    /// Returns the log's origin (name).
     pub(crate) fn origin(&self) -> Option<&str> {
         self.keys.first().map(VerifierKey::name)
     }
 
-    /// The key that signs at this point of the log.
+    /// Returns the key that signs at this point of the log.
     pub(crate) fn current(&self) -> Option<&VerifierKey> {
         self.keys.last()
     }
@@ -55,7 +55,7 @@ impl KeyChain {
         self.keys
     }
 
-    /// Checks the next leaf against the current key, and adds the key that it introduces.
+    /// Checks the next leaf against the current key, and adds the key that the leaf introduces.
     pub(crate) fn accept_leaf(&mut self, leaf: &Envelope<'_>) -> Result<(), Defect> {
         if (leaf.kind == LeafKind::Start) != self.keys.is_empty() {
             return Err(Defect::InvalidStart);
@@ -83,7 +83,7 @@ impl KeyChain {
         Ok(())
     }
 
-    /// The new key of a `rotate` leaf, if both keys signed the rotation.
+    /// Returns the new key in a `rotate` leaf, if both keys signed the rotation.
     fn rotated_key(&self, leaf: &Envelope<'_>) -> Option<VerifierKey> {
         let old = self.current()?;
         let new: VerifierKey = leaf.new_key.as_ref()?.parse().ok()?;

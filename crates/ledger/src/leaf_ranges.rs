@@ -7,7 +7,7 @@
 pub(crate) struct LeafRanges(Vec<(u64, u64)>);
 
 impl LeafRanges {
-    /// Adds a number greater than all others.
+    /// Adds a number greater than all numbers in the set.
     pub(crate) fn push(&mut self, seq: u64) {
         match self.0.last_mut() {
             Some((_, end)) if end.checked_add(1) == Some(seq) => *end = seq,
@@ -29,17 +29,17 @@ impl LeafRanges {
         self.0 = merged;
     }
 
-    /// Adds all of another set.
+    /// Adds all numbers in another set.
     pub(crate) fn extend(&mut self, other: &Self) {
         other.0.iter().for_each(|(from, to)| self.add(*from, *to));
     }
 
-    /// Number of leaves in the set.
+    /// Returns the number of leaves in the set.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from + 1).sum()
     }
 
-    /// The first number that the other set lacks.
+    /// Returns the first number that is not in the other set.
     pub(crate) fn first_outside(&self, other: &Self) -> Option<u64> {
         self.0.iter().find_map(|(from, to)| {
             let covering = other.0.iter().find(|(start, end)| start <= from && from <= end);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger: a transparency log of every event and decision of one machine. Each record is a leaf of a Merkle tree.
+//! The ledger: a transparency log of every event and decision on one machine. Each record is a leaf of a Merkle tree.
 //!
-//! A caller passes a [`LedgerEntry`], which is sealed first (`entry`, `payload`, `field_limits`): secrets are replaced
-//! by marks and the payload gets a salted commitment. The writer numbers it (`envelope`), hashes it into the tree
-//! (`tree`) and commits it (`store::writer`). Checkpoints (`checkpoint`, `note`, `sign`) sign the tree's root and are
-//! published to sinks (`sink`). The reading side is `query`, `stats`, `proof`, `export` and `verify`; `verify` shares
-//! only the format with the writer.
+//! A caller passes a [`LedgerEntry`]. It is sealed first (`entry`, `payload`, `field_limits`): secrets are replaced
+//! by placeholders, and the payload gets a salted commitment. The writer numbers the entry (`envelope`), hashes it
+//! into the tree (`tree`) and commits it (`store::writer`). Checkpoints (`checkpoint`, `note`, `sign`) sign the
+//! tree's root and are published to sinks (`sink`). The ledger is read by `query`, `stats`, `proof`, `export` and
+//! `verify`. The verifier shares only the format with the writer.
 //!
-//! Without the feature `store` there is no SQLite: the crate then only checks exports and proofs.
+//! Without the feature `store`, the crate does not include SQLite and only checks exports and proofs.
 
 pub mod checkpoint;
 mod entry;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Summaries of model requests and responses. Every request repeats the whole conversation, so records would contain
-//! each message many times. Unless a user turns full text on, a record has a hash and counts instead.
+//! Summarizes model requests and responses. Every request repeats the whole conversation, so records would contain
+//! each message many times. Unless a user turns full text on, a record contains a hash and counts instead.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -9,12 +9,12 @@ use tenterhook_event::TokenCounts;
 
 use crate::hash::encode_hex;
 
-/// Keys of the message list of a request, in the formats of model APIs.
+/// Names that model APIs use for a request's list of messages.
 const MESSAGE_LISTS: &[&str] = &["messages", "contents", "input"];
 /// JSON pointers to the model name in requests and responses.
 const MODEL_NAMES: &[&str] = &["/model", "/model/name", "/modelVersion"];
 
-/// Replaces model requests and responses in a payload, and modifications of them by hooks, by summaries without text.
+/// Replaces model requests and responses in a payload, and changes to them by hooks, with summaries without text.
 pub(crate) fn summarize_model_text(payload: &mut Value) {
     for key in ["model_request", "model_response"] {
         if let Some(value) = payload.get_mut("detail").and_then(|detail| detail.get_mut(key)) {
@@ -32,11 +32,11 @@ pub(crate) fn summarize_model_text(payload: &mut Value) {
     }
 }
 
-/// Maximum length of a model name; a longer text is ignored.
+/// Maximum length of a model name; a longer string is ignored.
 const MAX_MODEL_NAME_BYTES: usize = 200;
 
-/// Hash and length of the JSON text and, if known, the number of messages, the model, its token usage and its context
-/// limit. The keys are those of our own agent's responses, so that sessions can read a summary like a response.
+/// Returns the hash and length of the JSON text and, if known, the number of messages, the model, its token usage
+/// and its context limit. The keys match our own agent's responses, so sessions can read a summary like a response.
 fn summary(value: &Value) -> Value {
     let text = value.to_string();
     let mut summary = Map::new();

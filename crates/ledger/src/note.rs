@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signed notes in the format of <https://c2sp.org/signed-note>: a text with signature lines.
+//! Signed notes in the <https://c2sp.org/signed-note> format: a text with signature lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,22 +10,22 @@ use sha2::{Digest, Sha256};
 
 use crate::hash::{decode_base64, encode_base64};
 
-/// The type byte of an Ed25519 signature.
+/// Type byte of an Ed25519 signature.
 pub const ED25519_TYPE: u8 = 1;
-/// The type byte of a timestamped Ed25519 cosignature of a witness.
+/// Type byte of a witness's timestamped Ed25519 cosignature.
 pub const COSIGNATURE_TYPE: u8 = 4;
 /// Maximum number of signature lines.
 const MAX_SIGNATURES: usize = 64;
 /// Maximum length of a note.
 const MAX_NOTE_BYTES: usize = 1 << 20;
 
-/// A public key with its name: `<name>+<key id>+<base 64>`.
+/// A public key with its name: `<name>+<key id>+<base64>`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct VerifierKey {
     name: String,
     algorithm: u8,
     public: VerifyingKey,
-    /// Computed once, because every signature line contains it.
+    /// The key id, computed once because every signature line contains it.
     key_id: u32,
 }
 
@@ -38,14 +38,14 @@ pub struct Note {
     pub signatures: Vec<SignatureLine>,
 }
 
-/// One signature line: `— <name> <base 64 of key id and signature>`.
+/// One signature line: `— <name> <base64 of key id and signature>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignatureLine {
     /// The key's name.
     pub name: String,
     /// The key's id.
     pub key_id: u32,
-    /// Signature bytes. Signatures of unknown algorithms are kept unchanged.
+    /// Signature bytes. Signatures with unknown algorithms are kept unchanged.
     pub signature: Vec<u8>,
 }
 
@@ -55,24 +55,24 @@ pub enum NoteError {
     /// The note has an invalid format.
     #[error("not a signed note: {0}")]
     Form(&'static str),
-    /// The text is not a verifier key.
+    /// The string is not a verifier key.
     #[error("invalid verifier key `{0}`: expected `<name>+<key id>+<base 64>`")]
     Key(String),
-    /// None of the expected keys signed the note.
+    /// The note was not signed by any of the expected keys.
     #[error("signed by an unknown key: {found}, expected {expected}")]
     UnknownKey {
         /// Keys that signed the note.
         found: String,
-        /// Keys of which one must have signed.
+        /// The expected keys, one of which must have signed.
         expected: String,
     },
-    /// The signature of an expected key does not match the text.
+    /// An expected key's signature does not match the text.
     #[error("the signature of `{0}` does not match the text")]
     BadSignature(String),
 }
 
 impl VerifierKey {
-    /// An Ed25519 key that signs the checkpoints of a log.
+    /// Creates an Ed25519 key that signs a log's checkpoints.
     pub fn ed25519(name: &str, public: VerifyingKey) -> Result<Self, NoteError> {
         Self::with_algorithm(name, ED25519_TYPE, public)
     }
@@ -93,28 +93,28 @@ impl VerifierKey {
         Ok(Self { name: name.to_owned(), algorithm, public, key_id: u32::from_be_bytes([a, b, c, d]) })
     }
 
-    /// Name of the key. For a log this is its origin.
+    /// Returns the key's name. For a log this is its origin.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The first four bytes of the hash of name, algorithm and key.
+    /// Returns the first four bytes of the hash of name, algorithm and key.
     pub fn key_id(&self) -> u32 {
         self.key_id
     }
 
-    /// The key's id as it is in leaves: eight hexadecimal digits.
+    /// Returns the key's id in the form used in leaves: eight hexadecimal digits.
     pub fn id(&self) -> String {
         format!("{:08x}", self.key_id())
     }
 
-    /// Whether this is a signature over `message` by this key.
+    /// Whether `signature` is this key's valid signature of `message`.
     pub fn is_valid_signature(&self, message: &[u8], signature: &[u8]) -> bool {
         let Ok(signature) = Ed25519::from_slice(signature) else { return false };
         self.public.verify_strict(message, &signature).is_ok()
     }
 
-    /// The time in a cosignature, if it is a valid one over this text by this witness.
+    /// Returns the time in a cosignature if it is this witness's valid cosignature of the text.
     pub fn cosignature_time(&self, text: &str, signature: &[u8]) -> Option<u64> {
         let (time, signature) = signature.split_first_chunk::<8>()?;
         let time = u64::from_be_bytes(*time);
@@ -164,7 +164,7 @@ impl FromStr for VerifierKey {
 }
 
 impl Note {
-    /// Parses a note. It does not check signatures; [`Note::check`] does.
+    /// Parses a note without checking its signatures; [`Note::check`] does that.
     pub fn parse(note: &str) -> Result<Self, NoteError> {
         if note.len() > MAX_NOTE_BYTES || note.bytes().any(|byte| byte < 0x20 && byte != b'\n') {
             return Err(NoteError::Form("too long, or has control characters"));
@@ -212,7 +212,7 @@ impl fmt::Display for Note {
 }
 
 impl SignatureLine {
-    /// The line for a signature by this key.
+    /// Creates the signature line for a signature by this key.
     pub fn new(key: &VerifierKey, signature: Vec<u8>) -> Self {
         Self { name: key.name.clone(), key_id: key.key_id(), signature }
     }
@@ -242,7 +242,7 @@ impl FromStr for SignatureLine {
 mod tests {
     use super::*;
 
-    // The example of the specification.
+    // The example from the specification.
     const KEY: &str = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k";
     const NOTE: &str = "This is an example message.\n\n— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n";
 

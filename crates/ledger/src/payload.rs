@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Payloads: redacted, then stored next to their leaf, which has a salted commitment to them.
+//! Payloads. They are redacted and stored next to their leaf, which contains a salted commitment to them.
 //!
-//! Erasing a payload also erases its salt. Without the salt the commitment cannot be used to test guesses.
+//! Erasing a payload also erases its salt. Without the salt, the commitment cannot be used to test guesses.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use sha2::Sha256;
 use crate::hash::{Hash, encode_hex};
 use crate::sign::{SignError, create_file, random_bytes, read_private};
 
-/// Locates the secrets in a text, with the kind of each.
+/// Returns the positions of the secrets in a string, each with its kind.
 pub type Redactor<'r> = &'r dyn Fn(&str) -> Vec<(Range<usize>, &str)>;
 
-/// The key of the digests in redaction marks. Equal secrets get equal marks, and guesses cannot be tested without it.
+/// Key for the digests in placeholders. Equal secrets get equal placeholders; testing guesses requires the key.
 #[derive(Clone)]
 pub struct RedactionKey([u8; 32]);
 
@@ -25,19 +25,19 @@ pub struct RedactionKey([u8; 32]);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SealedPayload {
     pub(crate) salt: [u8; 32],
-    /// `None` if the payload is too large to be stored.
+    /// The payload's bytes; `None` if the payload is too large to be stored.
     pub(crate) bytes: Option<Vec<u8>>,
     pub(crate) commitment: Hash,
 }
 
 impl RedactionKey {
-    /// A key that is kept in memory only.
+    /// Creates a key that is kept only in memory.
     pub fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// Opens the key of the ledger in this directory, or creates it. Processes that spool need it too, so it takes no
-    /// lock.
+    /// Opens or creates the key of the ledger in this directory. Processes that write to the spool need the key too,
+    /// so no lock is taken.
     pub fn open(dir: &Path) -> Result<Self, SignError> {
         let path = dir.join("redaction.key");
         let io = |source| SignError::Io { path: path.clone(), source };
@@ -51,7 +51,7 @@ impl RedactionKey {
         Ok(Self(key))
     }
 
-    /// The mark that replaces a secret: `[[redacted:KIND:DIGEST]]`.
+    /// Returns the placeholder for a secret: `[[redacted:KIND:DIGEST]]`.
     pub fn mark(&self, kind: &str, secret: &str) -> String {
         let kind: String =
             kind.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).collect();
@@ -61,13 +61,13 @@ impl RedactionKey {
         format!("[[redacted:{kind}:{digest}]]")
     }
 
-    /// Replaces every span by its mark. Returns the text and the number of marks.
+    /// Replaces every span with its placeholder. Returns the new string and the number of placeholders.
     pub fn redact<K: AsRef<str>>(&self, text: &str, found: &[(Range<usize>, K)]) -> (String, u64) {
         let mut spans: Vec<_> = found.iter().map(|(range, kind)| (range.start, range.end, kind)).collect();
         spans.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
         let (mut clean, mut at, mut count) = (String::with_capacity(text.len()), 0, 0);
         for (start, end, kind) in spans {
-            // Spans may overlap: skip the part that is covered already.
+            // Spans may overlap: skip the part that has already been replaced.
             let (start, end) = (start.max(at), char_start(text, end));
             let (Some(before), Some(secret)) =
                 (text.get(at..char_start(text, start)), text.get(char_start(text, start)..end))
@@ -97,7 +97,7 @@ impl std::fmt::Debug for RedactionKey {
     }
 }
 
-/// Number of salts that one system call fetches.
+/// Number of salts fetched by one system call.
 const SALT_BATCH: usize = 16;
 
 thread_local! {
@@ -117,7 +117,7 @@ fn next_salt() -> Result<[u8; 32], SignError> {
 }
 
 impl SealedPayload {
-    /// Commits to these bytes, and drops them if there are more than `max`.
+    /// Commits to these bytes, and drops them if their length exceeds `max`.
     pub(crate) fn new(bytes: Vec<u8>, max: usize) -> Result<Self, SignError> {
         let salt = next_salt()?;
         let commitment = Hash::of_payload(&salt, &bytes);

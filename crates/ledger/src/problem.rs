@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Problems that verification finds: where each is, and what is wrong.
+//! Problems found by verification: the location of each, and what is wrong.
 
 use std::fmt;
 
 use crate::note::NoteError;
 
-/// The first problem that verification finds in a log.
+/// The first problem that verification found in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogProblem {
     /// The part of the log that has the problem.
@@ -20,11 +20,11 @@ pub struct LogProblem {
 pub enum ProblemLocation {
     /// The leaf with this number.
     Leaf(u64),
-    /// One of these leaves, the last one included.
+    /// One of the leaves in this range, both ends included.
     Leaves(u64, u64),
-    /// The checkpoint of this many leaves.
+    /// The checkpoint that covers this many leaves.
     Checkpoint(u64),
-    /// A line of an export, counted from 1.
+    /// A line in an export, counted from 1.
     Line(u64),
     /// The log as a whole.
     Log,
@@ -33,13 +33,13 @@ pub enum ProblemLocation {
 /// What is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Defect {
-    /// The bytes or the stored hash of a leaf were changed.
+    /// A leaf's bytes or stored hash were changed.
     HashMismatch,
     /// The bytes are not a valid envelope.
     InvalidFormat(String),
-    /// The envelope has a version that this program does not know.
+    /// The envelope has a version that this program does not support.
     UnknownVersion(u32),
-    /// The envelope has the number of another leaf.
+    /// The envelope contains the number of another leaf.
     SeqMismatch(u64),
     /// The leaf is missing, and no `prune` leaf covers it.
     Missing,
@@ -58,9 +58,9 @@ pub enum Defect {
     InvalidRotation,
     /// The payload or its salt was changed.
     PayloadMismatch,
-    /// The row of the payload is missing.
+    /// The payload's row is missing.
     PayloadMissing,
-    /// There is a payload that the envelope does not mention.
+    /// A payload is stored, but the envelope does not mention one.
     UnexpectedPayload,
     /// The payload is missing, and no `erase` leaf covers it.
     PayloadRemoved,
@@ -77,23 +77,23 @@ pub enum Defect {
     },
     /// The index lacks an entry, so a search would miss leaves.
     MissingIndexEntry(String),
-    /// The index has an entry for which there is no leaf.
+    /// The index has an entry without a leaf.
     ExtraIndexEntry,
-    /// The counters of statistics differ from the leaves.
+    /// The statistics counters do not match the leaves.
     CounterMismatch,
-    /// The leaves do not have the root hash that was signed.
+    /// The root hash of the leaves differs from the signed one.
     RootMismatch,
-    /// The checkpoint has an invalid form or signature.
+    /// The checkpoint has an invalid format or signature.
     InvalidCheckpoint(NoteError),
     /// The checkpoint belongs to another log.
     OtherLog(String),
-    /// A checkpoint of this size is at the wrong place.
+    /// A checkpoint for this many leaves is in the wrong place.
     OutOfOrder(u64),
     /// An earlier leaf has a head signature, which only the last leaf may have.
     StaleHead,
     /// The head signature was removed from the row.
     HeadMissing,
-    /// The store has no checkpoint, although the commit of the first leaf includes one.
+    /// The store has no checkpoint, although the first leaf's commit includes one.
     NoCheckpoints,
     /// The checkpoint in the published file is not in the store.
     CheckpointNotStored,
@@ -101,25 +101,25 @@ pub enum Defect {
     ForeignKeyFile {
         /// The file's name.
         file: &'static str,
-        /// The name and id of its key.
+        /// The name and id of the key in the file.
         found: String,
     },
-    /// SQLite finds damage in pages without leaves.
+    /// SQLite found damage in pages without leaves.
     DamagedPages(String),
-    /// Leaves that were signed are missing.
+    /// Signed leaves are missing.
     MissingSignedRecords {
         /// Number of leaves that were signed.
         signed: u64,
-        /// Number of leaves that are present.
+        /// Number of leaves in the log.
         here: u64,
     },
     /// No checkpoint signs this log.
     Unsigned,
-    /// The last leaves are not signed. The writer signs every commit, so it did not write them.
+    /// The last leaves are not signed. The writer signs every commit, so another program wrote them.
     UnsignedEnd {
         /// Number of leaves that are not signed.
         leaves: u64,
-        /// Recording time that the first of them states.
+        /// Recording time in the first unsigned leaf.
         since: Option<String>,
     },
     /// The log has no leaves.
@@ -131,23 +131,23 @@ pub enum Defect {
         /// The names and ids of the log's keys.
         keys: Vec<String>,
     },
-    /// The reference checkpoint of the caller is invalid.
+    /// The caller's reference checkpoint is invalid.
     InvalidReference(NoteError),
     /// The log is older than the reference checkpoint.
     RolledBack {
-        /// Number of leaves that are present.
+        /// Number of leaves in the log.
         here: u64,
-        /// Number of leaves of the reference checkpoint.
+        /// Number of leaves in the reference checkpoint.
         held: u64,
     },
     /// The log does not extend the reference checkpoint.
     DoesNotExtend {
-        /// Number of leaves of the reference checkpoint.
+        /// Number of leaves in the reference checkpoint.
         size: u64,
     },
-    /// A file of a log that consists of several files is invalid.
+    /// A file in a log that consists of several files is invalid.
     InvalidFile {
-        /// Path below the log's directory.
+        /// Path relative to the log's directory.
         path: String,
         /// What is wrong with the file.
         why: String,
@@ -157,7 +157,7 @@ pub enum Defect {
 }
 
 impl Defect {
-    /// Whether only the index is wrong, which can be rebuilt from the leaves.
+    /// Whether only the index is wrong. The index can be rebuilt from the leaves.
     pub fn is_index(&self) -> bool {
         matches!(self, Self::MissingIndexEntry(_) | Self::ExtraIndexEntry | Self::CounterMismatch)
     }
@@ -166,7 +166,7 @@ impl Defect {
         LogProblem { location: ProblemLocation::Leaf(seq), defect: self }
     }
 
-    /// A problem of the leaves `from..to`.
+    /// Returns this defect as a problem in leaves `from..to`.
     pub(crate) fn in_leaves(self, from: u64, to: u64) -> LogProblem {
         LogProblem { location: ProblemLocation::Leaves(from, to.saturating_sub(1)), defect: self }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks of inclusion and consistency proofs, and the proof of one leaf as text: <https://c2sp.org/tlog-proof>.
+//! Checks inclusion and consistency proofs, and reads the proof of one leaf as text: <https://c2sp.org/tlog-proof>.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use crate::hash::{Hash, decode_base64, encode_base64};
 use crate::note::{NoteError, VerifierKey};
 
 const PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1";
-/// Maximum number of hashes in a path: no tree is higher.
+/// Maximum number of hashes in a path, which is the maximum height of a tree.
 const MAX_PATH_HASHES: usize = 64;
 
-/// Proof of one leaf: the leaf, its path to the root, and the signed root.
+/// Proof that a log contains a leaf: the leaf, its path to the root, and the signed root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeafProof {
-    /// Bytes of the leaf, from the `extra` line. The path proves them.
+    /// The leaf's bytes, from the `extra` line. The path proves that they are in the tree.
     pub leaf: Vec<u8>,
     /// Number of the leaf.
     pub seq: u64,
@@ -94,7 +94,7 @@ pub fn check_consistency(
 }
 
 fn is_extension(old: u64, old_root: Hash, size: u64, root: Hash, proof: &[Hash]) -> bool {
-    // The root of a complete old tree is the first hash.
+    // The proof omits the root of a complete old tree, so it is added as the first hash.
     let mut hashes = old.is_power_of_two().then_some(old_root).into_iter().chain(proof.iter().copied());
     let (mut at, mut last) = (old - 1, size - 1);
     while at & 1 == 1 {

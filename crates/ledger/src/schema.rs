@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The JSON Schema of an envelope, generated from the types that are written.
+//! The envelope's JSON Schema, generated from the types that are written.
 
 use serde::Serialize;
 use tenterhook_event::{EventId, Timestamp};
@@ -8,13 +8,13 @@ use tenterhook_event::{EventId, Timestamp};
 use crate::entry::EntryBody;
 use crate::envelope::{LeafKind, LeafOrigin};
 
-/// The envelope of a record.
+/// A record's envelope.
 #[derive(Serialize, schemars::JsonSchema)]
 #[schemars(title = "Leaf")]
 struct LeafEnvelope {
     /// Format version: 1.
     v: u32,
-    /// Number of the record, from 0.
+    /// Number of the record, counted from 0.
     seq: u64,
     /// Kind of the record.
     kind: LeafKind,
@@ -22,17 +22,17 @@ struct LeafEnvelope {
     id: EventId,
     /// Time of the event.
     ts: Timestamp,
-    /// Time of recording.
+    /// Time at which the record was written.
     recorded: Timestamp,
-    /// Program that recorded it.
+    /// Program that wrote the record.
     origin: LeafOrigin,
     #[serde(flatten)]
     body: EntryBody,
-    /// Id of the key that signed the log at that point.
+    /// Id of the key that signed the log at this point.
     signer: String,
 }
 
-/// The JSON Schema of an envelope.
+/// Returns the envelope's JSON Schema.
 pub fn schema() -> schemars::Schema {
     schemars::generate::SchemaSettings::default()
         .for_serialize()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signing keys sealed with a passphrase: Argon2id derives a key from it, ChaCha20-Poly1305 encrypts with that key.
+//! Signing keys sealed with a passphrase. They are encrypted with ChaCha20-Poly1305; Argon2id derives the key.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::note::VerifierKey;
 use crate::sign::{SignError, Signer, SoftwareKey, create_file, random_bytes, read_private, replace_file};
 
 const SEALED_KEY_FORMAT: &str = "tenterhook-key/1";
-/// Maximum Argon2 memory that a key file may ask for, in KiB.
+/// Maximum Argon2 memory that a key file may request, in KiB.
 const MAX_ARGON2_KIB: u32 = 1 << 20;
 
-/// Parameters of Argon2id: the cost of one guess of the passphrase.
+/// Argon2id parameters, which determine the cost of guessing a passphrase once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argon2Cost {
     /// Memory, in KiB.
@@ -29,7 +29,7 @@ pub struct Argon2Cost {
 }
 
 impl Default for Argon2Cost {
-    /// 64 MiB, three passes and one lane, which takes about 0.1 s.
+    /// Returns 64 MiB, three passes and one lane, which takes about 0.1 s.
     fn default() -> Self {
         Self { m: 64 * 1024, t: 3, p: 1 }
     }
@@ -53,7 +53,7 @@ impl SoftwareKey {
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 
-    /// Seals a key file in place. Earlier copies of the disk still contain the unsealed key.
+    /// Seals a key file in place. Earlier copies of the file or disk still contain the unsealed key.
     pub fn seal_in_place(path: &Path, passphrase: &str, cost: Argon2Cost) -> Result<(), SignError> {
         let text = Self::load(path)?.sealed_text(passphrase, cost)?;
         replace_file(path, text.as_bytes(), 0o600)
@@ -101,17 +101,17 @@ impl SoftwareKey {
         if *key.key() == public { Ok(key) } else { Err(refuse()) }
     }
 
-    /// Reads the public key of a sealed key, which needs no passphrase.
+    /// Reads the public key from a sealed key file, which needs no passphrase.
     pub fn sealed_public(path: &Path) -> Result<VerifierKey, SignError> {
         Ok(read_sealed(path)?.key.parse()?)
     }
 
-    /// Whether the file has a sealed key, which needs a passphrase.
+    /// Whether the file contains a sealed key, which needs a passphrase.
     pub fn is_sealed(path: &Path) -> bool {
         read_sealed(path).is_ok()
     }
 
-    /// Argon2 parameters of a sealed key; `None` if the key is not sealed.
+    /// Returns a sealed key's Argon2 parameters; `None` if the key is not sealed.
     #[cfg(feature = "store")]
     pub(crate) fn sealed_cost(path: &Path) -> Option<Argon2Cost> {
         read_sealed(path).ok().map(|file| file.argon2id)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signers of checkpoints, and files that are written atomically.
+//! Checkpoint signers, and functions that write files atomically.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -13,24 +13,24 @@ use crate::hash::{decode_base64, encode_base64};
 use crate::note::{ED25519_TYPE, VerifierKey};
 
 const PRIVATE_KEY_PREFIX: &str = "PRIVATE+KEY+";
-/// Maximum length of a key file; the rest is not read.
+/// Maximum length of a key file; anything after it is not read.
 const MAX_KEY_FILE_BYTES: u64 = 64 << 10;
 
 /// A key that signs for a log.
 pub trait Signer: Send + Sync {
-    /// The public key, with the log's name.
+    /// Returns the public key, which includes the log's name.
     fn key(&self) -> &VerifierKey;
 
-    /// Signs a message. Signatures must be deterministic, as with Ed25519: the key that seals pending lines of a relaxed
-    /// ledger is derived from one.
+    /// Signs a message. Signatures must be deterministic, as with Ed25519, because the key that seals a relaxed
+    /// ledger's pending lines is derived from a signature.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError>;
 }
 
-/// A key from a file that only its owner can read, or one that was unsealed into memory.
+/// A key loaded from a file that only its owner can read, or unsealed into memory.
 pub struct SoftwareKey {
     secret: SigningKey,
     public: VerifierKey,
-    /// The same key for a faster library, because every commit is signed.
+    /// The same key for a second, faster library, because every commit is signed.
     #[cfg(feature = "store")]
     fast: aws_lc_rs::signature::Ed25519KeyPair,
 }
@@ -43,7 +43,7 @@ pub enum SignError {
     Io {
         /// The key file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error reported by the operating system.
         source: std::io::Error,
     },
     /// Other users can read the key.
@@ -51,7 +51,7 @@ pub enum SignError {
     Permissions {
         /// The key file.
         path: PathBuf,
-        /// Mode of the file.
+        /// Permission bits of the file.
         mode: u32,
     },
     /// The file does not contain a valid key.
@@ -63,10 +63,10 @@ pub enum SignError {
     /// The passphrase is wrong, or the file was changed.
     #[error("wrong passphrase for `{}`", .0.display())]
     Passphrase(PathBuf),
-    /// The log's name is not valid as the name of a key.
+    /// The log's name is not a valid key name.
     #[error(transparent)]
     Name(#[from] crate::note::NoteError),
-    /// No random bytes are available, or a signer of another kind failed.
+    /// No random bytes are available, or another kind of signer failed.
     #[error("{0}")]
     Other(String),
 }
@@ -77,7 +77,7 @@ impl SoftwareKey {
         Self::from_seed(origin, &random_bytes()?)
     }
 
-    /// The key with this secret seed.
+    /// Creates the key from this secret seed.
     pub fn from_seed(origin: &str, seed: &[u8; 32]) -> Result<Self, SignError> {
         let secret = SigningKey::from_bytes(seed);
         let public = VerifierKey::ed25519(origin, secret.verifying_key())?;
@@ -99,7 +99,7 @@ impl SoftwareKey {
         self.secret.as_bytes()
     }
 
-    /// Reads the name and id of the key in a file, sealed or not.
+    /// Reads the name and id of the key in a file, whether sealed or not.
     #[cfg(feature = "store")]
     pub(crate) fn read_name_and_id(path: &Path) -> Result<(String, String), SignError> {
         let key = Self::load(path).map(|key| key.public).or_else(|_| Self::sealed_public(path))?;
@@ -127,7 +127,7 @@ impl SoftwareKey {
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 
-    /// The secret key as text.
+    /// Returns the secret key as text.
     pub(crate) fn to_private_text(&self) -> String {
         let material: Vec<u8> = std::iter::once(ED25519_TYPE).chain(*self.seed()).collect();
         let (name, id, seed) = (self.public.name(), self.public.id(), encode_base64(&material));
@@ -166,7 +166,7 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], SignError> {
     Ok(bytes)
 }
 
-/// Reads a file. Other users must not be able to read it.
+/// Reads a file. Fails if other users can read it.
 pub(crate) fn read_private(path: &Path) -> Result<Vec<u8>, SignError> {
     let io = |source| SignError::Io { path: path.to_owned(), source };
     let opened = tenterhook_files::open(path, FileClass::State).map_err(io)?;
@@ -180,30 +180,30 @@ pub(crate) fn read_private(path: &Path) -> Result<Vec<u8>, SignError> {
     Ok(bytes)
 }
 
-/// Creates a file atomically. It is an error if the file exists.
+/// Creates a file atomically. Fails if the file exists.
 pub(crate) fn create_file(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     let temporary = temporary_sibling(path)?;
     let written = write_synced(&temporary, bytes, mode).and_then(|()| std::fs::hard_link(&temporary, path));
-    // The temporary name is not needed any more, also after an error.
+    // The temporary name is no longer needed, even after an error.
     let removed = std::fs::remove_file(&temporary);
     written?;
     removed?;
     sync_parent(path)
 }
 
-/// Replaces a file atomically: a reader sees the old or the new content.
+/// Replaces a file atomically: a reader sees either the old or the new content.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     let temporary = temporary_sibling(path)?;
     let moved = write_synced(&temporary, bytes, mode).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = moved {
-        // The file may not exist; the first error matters.
+        // The file may not exist. The error to report is the first one.
         drop(std::fs::remove_file(&temporary));
         return Err(error);
     }
     sync_parent(path)
 }
 
-/// Like [`replace_file`] without syncing: for a copy that may be lost in a power cut.
+/// Like [`replace_file`], but without syncing: for a copy that may be lost in a power cut.
 #[cfg(feature = "store")]
 pub(crate) fn replace_copy(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     let temporary = temporary_sibling(path)?;
@@ -217,7 +217,7 @@ pub(crate) fn replace_copy(path: &Path, bytes: &[u8], mode: u32) -> std::io::Res
     moved
 }
 
-/// A random name in the same directory.
+/// Returns a random file name in the same directory.
 fn temporary_sibling(path: &Path) -> std::io::Result<PathBuf> {
     let random: [u8; 6] = random_bytes().map_err(|error| std::io::Error::other(error.to_string()))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sinks for checkpoints. A checkpoint outside of the machine reveals a log that was rolled back.
+//! Checkpoint sinks. A checkpoint stored outside the machine reveals a log that was rolled back.
 //!
 //! This crate has no network stack: webhooks and witnesses need a [`Transport`] from the caller.
 
@@ -14,16 +14,16 @@ use crate::hash::Hash;
 use crate::note::{SignatureLine, VerifierKey};
 use crate::sign::replace_file;
 
-/// Maximum length of a checkpoint in a file.
+/// Maximum length of a checkpoint file.
 const MAX_CHECKPOINT_BYTES: u64 = 1 << 20;
 
 /// A checkpoint that is being published.
 pub struct Publication<'a> {
     /// The signed note.
     pub note: &'a str,
-    /// The content of the note.
+    /// The note's content.
     pub checkpoint: &'a Checkpoint,
-    /// Makes the proof that this checkpoint extends an older one with this many leaves.
+    /// Creates the proof that this checkpoint extends an older one with this many leaves.
     pub consistency: &'a dyn Fn(u64) -> Result<Vec<Hash>, SinkError>,
 }
 
@@ -32,22 +32,22 @@ pub trait CheckpointSink: Send {
     /// Name of the sink in messages.
     fn name(&self) -> String;
 
-    /// Publishes a checkpoint. Returns the cosignatures of a witness.
+    /// Publishes a checkpoint. Returns the cosignatures of a witness, if the sink is one.
     fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError>;
 }
 
 /// Error for a checkpoint that could not be published.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SinkError {
-    /// The sink knows a checkpoint with more leaves than the log has.
+    /// The sink has a checkpoint with more leaves than the log.
     #[error("the sink has a checkpoint of {held} records, but the log has {here}: the log was rolled back")]
     RolledBack {
-        /// Number of leaves of the checkpoint that the sink knows.
+        /// Number of leaves in the sink's checkpoint.
         held: u64,
-        /// Number of leaves of the log.
+        /// Number of leaves in the log.
         here: u64,
     },
-    /// The sink knows a checkpoint that this log does not extend.
+    /// The sink has a checkpoint that this log does not extend.
     #[error("the sink has a checkpoint that this log does not extend")]
     Fork,
     /// The sink is not reachable, or refused the checkpoint.
@@ -68,7 +68,7 @@ impl From<TransportError> for SinkError {
 
 /// Sends HTTP requests.
 pub trait Transport: Send {
-    /// Sends a `POST` request. Returns the status and body of the response.
+    /// Sends a `POST` request. Returns the response's status and body.
     fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), TransportError>;
 }
 
@@ -76,7 +76,7 @@ pub trait Transport: Send {
 #[derive(Debug)]
 pub struct FileSink(pub PathBuf);
 
-/// The journal of systemd, through its socket.
+/// The systemd journal, through its socket.
 #[derive(Debug)]
 pub struct JournalSink(pub PathBuf);
 
@@ -88,7 +88,7 @@ pub struct WebhookSink<T> {
     pub transport: T,
 }
 
-/// A witness with the protocol of <https://c2sp.org/tlog-witness>.
+/// A witness that speaks the <https://c2sp.org/tlog-witness> protocol.
 pub struct WitnessSink<T> {
     /// Submission prefix of the witness.
     pub url: String,
@@ -96,7 +96,7 @@ pub struct WitnessSink<T> {
     pub key: VerifierKey,
     /// HTTP client for requests.
     pub transport: T,
-    /// Number of leaves of the last checkpoint that the witness cosigned.
+    /// Number of leaves in the last checkpoint that the witness cosigned.
     pub seen: u64,
 }
 
@@ -133,7 +133,7 @@ impl CheckpointSink for FileSink {
 }
 
 impl JournalSink {
-    /// Default path of the socket.
+    /// Default path of the journal socket.
     pub const SOCKET: &str = "/run/systemd/journal/socket";
 }
 
@@ -148,7 +148,7 @@ impl CheckpointSink for JournalSink {
             "MESSAGE=ledger checkpoint: {size} records, root {root}\nPRIORITY=5\nSYSLOG_IDENTIFIER=tenterhook\nTENTERHOOK_ORIGIN={origin}\nTENTERHOOK_SIZE={size}\nTENTERHOOK_CHECKPOINT\n"
         )
         .into_bytes();
-        // A value of several lines needs a length.
+        // The journal requires a length for a value with several lines.
         datagram.extend(u64::try_from(publication.note.len()).unwrap_or(0).to_le_bytes());
         datagram.extend(publication.note.as_bytes());
         datagram.push(b'\n');
@@ -172,14 +172,14 @@ impl<T: Transport> CheckpointSink for WebhookSink<T> {
     }
 }
 
-/// The body of an `add-checkpoint` request.
+/// Returns the body of an `add-checkpoint` request.
 pub fn add_checkpoint(old: u64, proof: &[Hash], note: &str) -> Vec<u8> {
     let lines: Vec<String> =
         proof.iter().map(ToString::to_string).chain([String::new(), note.to_owned()]).collect();
     format!("old {old}\n{}", lines.join("\n")).into_bytes()
 }
 
-/// The cosignatures in the response of a witness that are valid for this key and text.
+/// Returns the cosignatures in a witness's response that are valid for this key and text.
 pub fn cosignatures(answer: &[u8], key: &VerifierKey, text: &str) -> Vec<SignatureLine> {
     let answer = String::from_utf8_lossy(answer);
     let lines = answer.lines().filter_map(|line| line.parse::<SignatureLine>().ok());
@@ -196,7 +196,7 @@ impl<T: Transport> CheckpointSink for WitnessSink<T> {
 
     fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<SignatureLine>, SinkError> {
         let here = publication.checkpoint.size;
-        // If the size is outdated, the witness responds with the current one: try once more.
+        // If the size is outdated, the witness responds with the current size; the loop then tries once more.
         for _ in 0..2 {
             let proof = (publication.consistency)(self.seen)?;
             let body = add_checkpoint(self.seen, &proof, publication.note);

@@ -29,19 +29,19 @@ struct SpoolLine {
 }
 
 impl SealedEntry {
-    /// Id of the event.
+    /// Returns the event's id.
     pub fn id(&self) -> EventId {
         self.id
     }
 
-    /// Whether the envelope has the fields of this entry.
+    /// Whether the envelope contains this entry's fields.
     pub fn is_recorded_in(&self, envelope: &[u8]) -> bool {
         std::str::from_utf8(envelope).is_ok_and(|text| text.contains(&self.fields))
     }
 
-    /// Converts a decision about an event that was decided twice. This decision is the one that was delivered, so it gets
-    /// its own leaf, which names the other one. The new id is derived from the entry, so that it is recorded once. `None`
-    /// for other kinds of entries.
+    /// Converts a decision about an event that was decided twice. This decision was the one delivered, so it gets its
+    /// own leaf, which names the other decision. Its new id is derived from the entry, so that it is recorded once.
+    /// Returns `None` for other kinds of entries.
     pub fn into_superseding(mut self) -> Option<Self> {
         if self.kind != LeafKind::Decision || self.supersedes.is_some() {
             return None;
@@ -66,7 +66,7 @@ impl SealedEntry {
             ts: self.ts,
             fields: self.fields.clone(),
             salt: self.payload.as_ref().map(|payload| encode_base64(&payload.salt)),
-            // Payloads are JSON, so they are text.
+            // Payloads are JSON and therefore valid text.
             payload: payload
                 .map(String::from_utf8)
                 .transpose()
@@ -75,8 +75,8 @@ impl SealedEntry {
         serde_json::to_string(&line).map_err(|error| SpoolError(error.to_string()))
     }
 
-    /// Parses an entry. Its origin is `spool` or `transcript`. Values that can be computed from others are not read from
-    /// the line.
+    /// Parses an entry. The origin is `spool` or `transcript`. Values that can be computed from others are not read
+    /// from the line.
     pub fn from_spool(line: &str) -> Result<Self, SpoolError> {
         let refuse = |why: &str| SpoolError(why.to_owned());
         let line: SpoolLine = serde_json::from_str(line).map_err(|error| SpoolError(error.to_string()))?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Exports of a log as files that any <https://c2sp.org/tlog-tiles> client can read.
+//! Log exports as files that any <https://c2sp.org/tlog-tiles> client can read.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::verify::{Expectations, LeafRef, VerifiedLog, Verifier};
 pub const TILE_WIDTH: u64 = 256;
 /// Number of tree levels that a tile spans.
 const TILE_HEIGHT: u32 = 8;
-/// Maximum length of a file: a bundle of the longest leaves.
+/// Maximum length of a file: the size of a bundle of leaves with the maximum length.
 const MAX_TILE_FILE_BYTES: u64 = TILE_WIDTH * (u16::MAX as u64 + 2);
 
 /// Error for a log that could not be written as tiles.
@@ -26,7 +26,7 @@ pub enum TilesError {
     Io {
         /// The file that cannot be written.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error reported by the operating system.
         source: std::io::Error,
     },
     /// The log cannot be read.
@@ -34,7 +34,7 @@ pub enum TilesError {
     Read(String),
 }
 
-/// The path of tile `index` with `width` hashes, such as `x001/x234/067` or `067.p/5`.
+/// Returns the path of tile `index` with `width` hashes, such as `x001/x234/067` or `067.p/5`.
 pub fn index_path(index: u64, width: u64) -> String {
     let mut parts = vec![format!("{:03}", index % 1000)];
     let mut rest = index / 1000;
@@ -46,7 +46,7 @@ pub fn index_path(index: u64, width: u64) -> String {
     if width < TILE_WIDTH { format!("{path}.p/{width}") } else { path }
 }
 
-/// Every tile of a tree: its level, index and width.
+/// Returns every tile of a tree as level, index and width.
 pub fn all_tiles(size: u64) -> impl Iterator<Item = (u32, u64, u64)> {
     let levels = (0..TILE_HEIGHT).map(move |level| (level, size >> (TILE_HEIGHT * level)));
     levels.take_while(|(_, hashes)| *hashes > 0).flat_map(|(level, hashes)| {
@@ -55,8 +55,8 @@ pub fn all_tiles(size: u64) -> impl Iterator<Item = (u32, u64, u64)> {
     })
 }
 
-/// Writes checkpoint, tiles and entry bundles to a directory. `leaf` returns the bytes of each leaf, in order. A pruned
-/// leaf becomes an empty entry.
+/// Writes the checkpoint, tiles and entry bundles to a directory. `leaf` returns the bytes of each leaf, in order. A
+/// pruned leaf becomes an empty entry.
 pub fn write<N: Nodes>(
     dir: &Path,
     (checkpoint, size): (&str, u64),
@@ -98,8 +98,8 @@ fn bundle_path(index: u64, width: u64) -> String {
     format!("tile/entries/{}", index_path(index, width))
 }
 
-/// Verifies a directory of tiles: every leaf, every hash, the checkpoint and the keys. Tiles have no payloads. `progress`
-/// receives the number of leaves that were checked, and the total.
+/// Verifies a directory of tiles: every leaf, every hash, the checkpoint and the keys. Tiles have no payloads.
+/// `progress` receives the number of checked leaves and the total.
 pub fn verify(
     dir: &Path,
     expect: Expectations,
@@ -166,7 +166,7 @@ fn compare_tiles(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> R
     Ok(())
 }
 
-/// The next entry of a bundle.
+/// Returns the next entry in a bundle.
 fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, after) = rest.split_first_chunk::<2>()?;
     let (entry, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;

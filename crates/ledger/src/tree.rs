@@ -2,8 +2,8 @@
 
 //! The Merkle tree of RFC 6962, and how its hashes are stored.
 //!
-//! The hash of a complete subtree is stored with the leaf that completes it: leaf 5 (the sixth) completes itself and the
-//! pair 4–5, so its row has two hashes; the row of leaf 7 has four. That is two hashes per leaf on average. They are
+//! The hash of a complete subtree is stored with the leaf that completes it. Leaf 5 (the sixth) completes itself and
+//! the pair 4–5, so its row has two hashes; leaf 7's row has four. The average is two hashes per leaf. They are
 //! written once and need no pages of their own: an append writes one row, and a proof reads about one row per level.
 
 use crate::hash::{HASH_BYTES, Hash};
@@ -13,11 +13,11 @@ pub trait Nodes {
     /// Error for a hash that cannot be read.
     type Error;
 
-    /// The hash of the subtree of `2^level` leaves that starts at leaf `index << level`.
+    /// Returns the hash of the subtree of `2^level` leaves that starts at leaf `index << level`.
     fn node(&self, level: u32, index: u64) -> Result<Hash, Self::Error>;
 }
 
-/// The right edge of a tree, which is enough to append leaves and to compute the root.
+/// A tree's right edge, which is enough to append leaves and to compute the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frontier {
     size: u64,
@@ -26,23 +26,23 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// A tree without leaves.
+    /// Creates a tree without leaves.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The right edge of the tree of this size, from its stored hashes.
+    /// Loads the right edge of the tree with this size from its stored hashes.
     pub fn load<N: Nodes>(nodes: &N, size: u64) -> Result<Self, N::Error> {
         let peaks = peaks(size).map(|(level, index)| nodes.node(level, index)).collect::<Result<_, _>>()?;
         Ok(Self { size, peaks })
     }
 
-    /// Number of leaves.
+    /// Returns the number of leaves.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Appends the hash of a leaf. Adds the hashes of the subtrees that it completes to `completed`, the leaf's own first.
+    /// Appends a leaf's hash. Adds the hashes of the subtrees that it completes to `completed`, the leaf's own first.
     pub fn push(&mut self, leaf: Hash, completed: &mut Vec<Hash>) {
         let mut hash = leaf;
         completed.push(hash);
@@ -56,7 +56,7 @@ impl Frontier {
         self.size += 1;
     }
 
-    /// The root hash.
+    /// Returns the root hash.
     pub fn root(&self) -> Hash {
         let mut peaks = self.peaks.iter().rev().copied();
         peaks
@@ -65,34 +65,34 @@ impl Frontier {
     }
 }
 
-/// The complete subtrees of a tree of this size, largest first: their level and index.
+/// Returns the level and index of each complete subtree in a tree of this size, largest first.
 fn peaks(size: u64) -> impl Iterator<Item = (u32, u64)> {
     let levels = (0..u64::BITS).rev().filter(move |level| size >> level & 1 == 1);
     levels.map(move |level| (level, (size >> level) - 1))
 }
 
-/// The leaf whose row has the hash of a subtree.
+/// Returns the leaf whose row contains the hash of a subtree.
 pub fn holding_leaf(level: u32, index: u64) -> u64 {
     ((index + 1) << level) - 1
 }
 
-/// The hash of a level, from the hashes that a leaf completes.
+/// Returns the hash at a level, from the hashes that a leaf completes.
 pub fn hash_at_level(completed: &[u8], level: u32) -> Option<Hash> {
     let start = usize::try_from(level).ok()?.checked_mul(HASH_BYTES)?;
     completed.get(start..start.checked_add(HASH_BYTES)?).and_then(Hash::from_slice)
 }
 
-/// Number of hashes in the row of a leaf.
+/// Returns the number of hashes in a leaf's row.
 pub fn completed_hashes(seq: u64) -> u32 {
     seq.trailing_ones() + 1
 }
 
-/// The root of the tree of this size.
+/// Returns the root of the tree with this size.
 pub fn root<N: Nodes>(nodes: &N, size: u64) -> Result<Hash, N::Error> {
     Ok(Frontier::load(nodes, size)?.root())
 }
 
-/// The hash of leaves `from..to`, where `from` is a multiple of the largest power of two that fits.
+/// Returns the hash of leaves `from..to`, where `from` is a multiple of the largest power of two that fits.
 fn range_hash<N: Nodes>(nodes: &N, from: u64, to: u64) -> Result<Hash, N::Error> {
     let length = to - from;
     if length.is_power_of_two() {
@@ -103,12 +103,12 @@ fn range_hash<N: Nodes>(nodes: &N, from: u64, to: u64) -> Result<Hash, N::Error>
     Ok(Hash::of_node(range_hash(nodes, from, split)?, range_hash(nodes, split, to)?))
 }
 
-/// The largest power of two below `length`, which is at least two.
+/// Returns the largest power of two below `length`, which is at least two.
 fn split_point(length: u64) -> u64 {
     1 << (u64::BITS - 1 - (length - 1).leading_zeros())
 }
 
-/// The path from a leaf to the root of the tree of `size` leaves; `None` if there is no such leaf.
+/// Returns the path from a leaf to the root of the tree of `size` leaves; `None` if the leaf does not exist.
 pub fn inclusion_proof<N: Nodes>(nodes: &N, seq: u64, size: u64) -> Result<Option<Vec<Hash>>, N::Error> {
     if seq >= size {
         return Ok(None);
@@ -128,7 +128,7 @@ pub fn inclusion_proof<N: Nodes>(nodes: &N, seq: u64, size: u64) -> Result<Optio
     Ok(Some(path))
 }
 
-/// The proof that the tree of `size` leaves extends that of `old` leaves; `None` if it is smaller.
+/// Returns the proof that the tree of `size` leaves extends that of `old` leaves; `None` if `size` is smaller.
 pub fn consistency_proof<N: Nodes>(nodes: &N, old: u64, size: u64) -> Result<Option<Vec<Hash>>, N::Error> {
     if old > size {
         return Ok(None);
@@ -147,7 +147,7 @@ pub fn consistency_proof<N: Nodes>(nodes: &N, old: u64, size: u64) -> Result<Opt
             from = middle;
         }
     }
-    // The left edge is the old tree itself, which needs no hash.
+    // The left edge is the old tree itself; the proof does not need its hash.
     if from != 0 {
         proof.push(range_hash(nodes, from, to)?);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The verifier. It shares only the format with the writer. It reads leaves and checkpoints in order, with constant
-//! memory.
+//! The verifier. Writer and verifier share only the format. The verifier reads leaves and checkpoints in order and
+//! uses constant memory.
 
 use crate::checkpoint::Checkpoint;
 use crate::envelope::{ENVELOPE_VERSION, Envelope, LeafKind, PayloadStorage};
@@ -15,56 +15,56 @@ use crate::tree::Frontier;
 /// What the caller of a verification already knows about the log.
 #[derive(Debug, Clone, Default)]
 pub struct Expectations {
-    /// A key that must have signed the log. Without one the log's own first key is trusted on first use.
+    /// A key that must have signed the log. Without it, the log's own first key is trusted on first use.
     pub key: Option<VerifierKey>,
-    /// An earlier checkpoint, which the log must extend.
+    /// An earlier checkpoint that the log must extend.
     pub since: Option<String>,
 }
 
-/// A leaf to verify, as it is stored.
+/// A leaf to verify, in its stored form.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafRef<'a> {
-    /// Number under which it is stored.
+    /// Number under which the leaf is stored.
     pub seq: u64,
-    /// Bytes of the envelope; `None` if it was pruned.
+    /// The envelope's bytes; `None` if the leaf was pruned.
     pub bytes: Option<&'a [u8]>,
-    /// Stored hash of the leaf.
+    /// The leaf's stored hash.
     pub hash: Hash,
     /// Stored payload, if any.
     pub payload: Option<PayloadRef<'a>>,
 }
 
-/// A payload to verify, as it is stored.
+/// A payload to verify, in its stored form.
 #[derive(Debug, Clone, Copy)]
 pub struct PayloadRef<'a> {
-    /// `None` if the payload was erased.
+    /// Salt of the commitment; `None` if the payload was erased.
     pub salt: Option<&'a [u8]>,
-    /// `None` if the payload was erased, or was too large to be stored.
+    /// The payload's bytes; `None` if the payload was erased or was too large to be stored.
     pub bytes: Option<&'a [u8]>,
 }
 
 /// Result of a successful verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedLog {
-    /// Origin (name) of the log.
+    /// The log's origin (name).
     pub origin: String,
     /// Number of leaves.
     pub size: u64,
-    /// Root hash over all leaves.
+    /// Root hash of all leaves.
     pub root: Hash,
-    /// Number of leaves that no published checkpoint covers yet; only the head signs them.
+    /// Number of leaves that no published checkpoint covers yet; only the head's signature covers them.
     pub unpublished: u64,
-    /// Number of leaves that were pruned and are covered by a `prune` leaf.
+    /// Number of pruned leaves; each is covered by a `prune` leaf.
     pub pruned: u64,
-    /// Number of payloads that were erased or pruned and are covered by such a leaf.
+    /// Number of erased or pruned payloads; each is covered by an `erase` or `prune` leaf.
     pub erased: u64,
-    /// Number of checkpoints that were checked.
+    /// Number of checked checkpoints.
     pub checkpoints: u64,
-    /// All keys of the log, oldest first.
+    /// All keys that signed the log, oldest first.
     pub keys: Vec<VerifierKey>,
-    /// Whether no key was given, so that the log's own key was trusted.
+    /// Whether the log's own key was trusted because the caller gave no key.
     pub on_first_use: bool,
-    /// Whether payloads were checked. Tiles have none.
+    /// Whether payloads were checked. Tiles contain no payloads.
     pub payloads: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Verifier {
     completed: Vec<Hash>,
     /// Number of leaves covered by a valid checkpoint or head.
     signed: u64,
-    /// Recording time that the first leaf after them states.
+    /// Recording time in the first leaf after the `signed` ones.
     unsigned_since: Option<String>,
     /// Number of leaves covered by a valid checkpoint.
     published: u64,
@@ -91,7 +91,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of a log that starts with leaf 0.
+    /// Creates a verifier for a log that starts with leaf 0.
     pub fn new(expect: Expectations) -> Result<Self, LogProblem> {
         let since = match &expect.since {
             Some(note) => {
@@ -119,17 +119,17 @@ impl Verifier {
         Ok(this)
     }
 
-    /// A verifier of a log without payloads.
+    /// Creates a verifier for a log without payloads.
     pub fn without_payloads(expect: Expectations) -> Result<Self, LogProblem> {
         Ok(Self { payloads: false, ..Self::new(expect)? })
     }
 
-    /// Number of leaves that were checked.
+    /// Returns the number of leaves checked so far.
     pub fn size(&self) -> u64 {
         self.tree.size()
     }
 
-    /// The hashes that the last leaf completed, from the leaf upwards.
+    /// Returns the hashes that the last leaf completed, from the leaf upwards.
     pub fn completed_hashes(&self) -> &[Hash] {
         &self.completed
     }
@@ -219,7 +219,7 @@ impl Verifier {
         }
     }
 
-    /// Checks a checkpoint of the size that was just reached.
+    /// Checks a checkpoint whose size is the number of leaves checked so far.
     pub fn check_checkpoint(&mut self, note: &str) -> Result<(), LogProblem> {
         self.check_signed_note(note)?;
         self.published = self.size();
@@ -227,7 +227,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Checks the head: the signature that the writer made with its last commit, over all leaves.
+    /// Checks the head: the signature over all leaves that the writer created with its last commit.
     #[cfg(feature = "store")]
     pub(crate) fn check_head(&mut self, signature: &[u8]) -> Result<(), LogProblem> {
         let Some(key) = self.chain.current() else { return Err(Defect::InvalidStart.in_log()) };
@@ -245,7 +245,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Checks a signed note of the size that was just reached.
+    /// Checks a signed note whose size is the number of leaves checked so far.
     pub(crate) fn check_signed_note(&mut self, note: &str) -> Result<(), LogProblem> {
         let (checkpoint, signed) = Checkpoint::parse(note)
             .map_err(|error| Defect::InvalidCheckpoint(error).at_checkpoint(self.size()))?;
@@ -270,7 +270,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Compares with the reference checkpoint when its size is reached.
+    /// Compares the log with the reference checkpoint when its size is reached.
     fn check_reference(&mut self) -> Result<(), LogProblem> {
         let Some(since) = self.since.as_ref().filter(|since| since.size == self.tree.size()) else {
             return Ok(());
@@ -289,7 +289,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Ends the verification. Everything that is missing must be covered by a `prune` or `erase` leaf.
+    /// Ends the verification. All missing content must be covered by a `prune` or `erase` leaf.
     pub fn finish(self) -> Result<VerifiedLog, LogProblem> {
         let size = self.tree.size();
         if let Some(since) = &self.since {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Arguments of [`Ledger::append`], and how callers are notified.
+//! Values that [`Ledger::append`] accepts, and how callers are notified.
 
 use super::error::AppendError;
 use super::ledger::{Appended, Command, Ledger, WriterReply};
@@ -11,20 +11,20 @@ use crate::sign::SignError;
 ///
 /// | value | returns | result |
 /// |---|---|---|
-/// | [`LedgerEntry`], [`SealedEntry`] | when it is recorded | its number |
-/// | `Vec<SealedEntry>` | when all are recorded, in this order; in one commit if no other caller writes | their numbers |
-/// | [`QueuedEntry`] | immediately | its number, passed to a callback |
+/// | [`LedgerEntry`], [`SealedEntry`] | when the entry is recorded | the record's number |
+/// | `Vec<SealedEntry>` | when all are recorded, in order; in one commit if no other caller writes | the numbers |
+/// | [`QueuedEntry`] | immediately | the number, passed to a callback |
 ///
 /// The ledger's [`Durability`](super::Durability) defines when an entry is recorded.
 pub trait Append {
-    /// What `append` returns.
+    /// The value that `append` returns.
     type Receipt;
 
     /// Records the value in this ledger.
     fn append_to(self, ledger: &Ledger) -> Self::Receipt;
 }
 
-/// An entry that may be sealed already.
+/// An entry that may already be sealed.
 pub trait IntoSealed {
     /// Seals the entry if it is not sealed yet.
     fn into_sealed(self, sealing: &SealingOptions) -> Result<Box<SealedEntry>, SignError>;
@@ -40,11 +40,11 @@ pub struct QueuedEntry<E, D> {
     inline_if_idle: bool,
 }
 
-/// Error for a full queue. The entry is returned, and its `done` is not called.
+/// Error for a full queue. The entry is returned, and its `done` callback is not called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not recorded: the ledger's queue is full")]
 pub struct QueueFull(
-    /// The entry, to be appended again later.
+    /// The entry, which can be appended again later.
     pub Box<SealedEntry>,
 );
 
@@ -124,7 +124,7 @@ where
                 reply.cancel();
                 Err(QueueFull(entry))
             }
-            // A dropped reply reports that the ledger is closed.
+            // Dropping the reply reports that the ledger is closed.
             _ => Ok(()),
         }
     }
@@ -135,13 +135,13 @@ where
     E: IntoSealed,
     D: FnOnce(Result<Appended, AppendError>) + Send + 'static,
 {
-    /// A [`LedgerEntry`] or boxed [`SealedEntry`], and a callback for when it is recorded.
+    /// Creates a queued entry from a [`LedgerEntry`] or boxed [`SealedEntry`]. `done` is called when it is recorded.
     pub fn new(entry: E, done: D) -> Self {
         Self { entry, done, inline_if_idle: false }
     }
 
-    /// Records the entry in the caller's thread if no other caller writes or is expected to. That wakes no other thread,
-    /// but waits for the disk.
+    /// Records the entry in the caller's thread if no other caller is writing or is expected to write. No other
+    /// thread is woken, but the caller waits for the disk.
     pub fn inline_if_idle(self) -> Self {
         Self { inline_if_idle: true, ..self }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The index of leaves, by blocks.
+//! The leaf index, organized in blocks.
 //!
-//! An SQL index per column would make every append write a page of each. Instead, leaves are indexed when a block of them
-//! is full: every id with its number, and every other value once per block. A query reads the blocks that have a value,
-//! and the leaves after the last full block. The commit that fills a block also indexes it.
+//! With an SQL index per column, every append would write a page of each index. Instead, leaves are indexed when a
+//! block is full: every id with its number, and every other value once per block. A query reads the blocks that
+//! contain a value, and the leaves after the last full block. The commit that fills a block also indexes it.
 
 use std::collections::HashMap;
 
@@ -20,27 +20,27 @@ pub(crate) const BLOCK_RECORDS: u64 = 256;
 /// Indexed columns besides id and time.
 pub(crate) const INDEXED_FIELDS: [&str; 6] = ["kind", "source", "session", "tool", "verdict", "rule"];
 
-/// Columns of a row that a block reads, in this order.
+/// Columns that a block reads from a row, in this order.
 const BLOCK_COLUMNS: &str = "seq, id, ts, kind, source, session, tool, verdict, rule";
 
-/// Indexed values of the leaves of a block.
+/// Indexed values of a block's leaves.
 #[derive(Debug, Default)]
 pub(crate) struct BlockValues {
     /// Distinct values of each field.
     distinct: [Vec<String>; INDEXED_FIELDS.len()],
-    /// Times of the earliest and the latest event.
+    /// Times of the earliest and latest event.
     times: Option<(i64, i64)>,
 }
 
-/// The block of leaves that is not full yet.
+/// The last block, which is not full yet.
 #[derive(Debug, Default)]
 pub(crate) struct OpenBlock {
     number: u64,
     values: BlockValues,
-    /// Texts and counts of all its leaves; `None` if an earlier run wrote some of them.
+    /// Texts and counts of all leaves in the block; `None` if an earlier run wrote some of them.
     index: Option<OpenIndex>,
     ids: HashMap<String, u64>,
-    /// The largest indexed id. A larger id is not in the index.
+    /// The largest indexed id. An id greater than this is not in the index.
     newest: String,
 }
 
@@ -51,25 +51,25 @@ struct OpenIndex {
     counts: BlockCounts,
 }
 
-/// Number of the first leaf that is not indexed.
+/// Returns the number of the first leaf that is not indexed.
 pub(crate) fn indexed_end(connection: &Connection) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare_cached("SELECT coalesce(max(block) + 1, 0) FROM blocks")?;
     statement.query_row([], |row| get_u64(row, 0)).map(|blocks| blocks * BLOCK_RECORDS)
 }
 
-/// Finds an event in the index.
+/// Looks up an event id in the index.
 pub(crate) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
     let mut statement = connection.prepare_cached("SELECT seq FROM ids WHERE id = ?1")?;
     statement.query_row([id], |row| get_u64(row, 0)).optional()
 }
 
-/// The full blocks that records `from..=to` are in.
+/// Returns the full blocks that contain records `from..=to`.
 fn full_blocks(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<std::ops::Range<u64>> {
     Ok(from / BLOCK_RECORDS..(indexed_end(connection)? / BLOCK_RECORDS).min(to / BLOCK_RECORDS + 1))
 }
 
-/// Removes the values of the full blocks of records `from..=to` from the index, before these records are pruned.
-/// Each is deleted by its key: a search by block would read the whole index.
+/// Removes the values of the full blocks with records `from..=to` from the index, before these records are pruned.
+/// Each value is deleted by its key, because a search by block would read the whole index.
 pub(crate) fn remove_values(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     let sql = "DELETE FROM filed WHERE field = ?1 AND value = ?2 AND block = ?3";
     let mut delete = connection.prepare_cached(sql)?;
@@ -81,7 +81,7 @@ pub(crate) fn remove_values(connection: &Connection, from: u64, to: u64) -> rusq
     Ok(())
 }
 
-/// Adds the values of the full blocks of records `from..=to` to the index.
+/// Adds the values of the full blocks with records `from..=to` to the index.
 pub(crate) fn index_values(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     for number in full_blocks(connection, from, to)? {
         BlockValues::of_block(connection, number)?.write_index(connection, number)?;
@@ -89,7 +89,7 @@ pub(crate) fn index_values(connection: &Connection, from: u64, to: u64) -> rusql
     Ok(())
 }
 
-/// Adds counters and text filters for all full blocks of an older store.
+/// Adds counters and text filters for all full blocks of a store in an older format.
 pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
     for number in 0..indexed_end(connection)? / BLOCK_RECORDS {
         counters::count_block(connection, number)?;
@@ -98,7 +98,7 @@ pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Rebuilds the text filters of the blocks of leaves `from..=to`, after text was removed.
+/// Rebuilds the text filters of the blocks with leaves `from..=to`, after text was removed.
 pub(crate) fn rebuild_text_filters(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     for number in full_blocks(connection, from, to)? {
         text_filter::store(connection, number, &TextFilter::of_block(connection, number)?)?;
@@ -165,7 +165,7 @@ impl BlockValues {
         Ok(())
     }
 
-    /// All pairs of field and value.
+    /// Returns all pairs of field and value.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         INDEXED_FIELDS
             .into_iter()
@@ -173,7 +173,7 @@ impl BlockValues {
             .flat_map(|(field, values)| values.iter().map(move |value| (field, value.as_str())))
     }
 
-    /// Times of the earliest and the latest event.
+    /// Returns the times of the earliest and latest event.
     pub(crate) fn times(&self) -> (i64, i64) {
         self.times.unwrap_or_default()
     }
@@ -196,7 +196,7 @@ impl OpenBlock {
         let number = indexed_end(connection)? / BLOCK_RECORDS;
         let mut block = Self { number, newest: newest.unwrap_or_default(), ..Self::default() };
         each_row(connection, number, |row| block.add_row(row))?;
-        // Their texts are read when the block is full, so that opening stays fast.
+        // The texts of these leaves are read when the block is full, so that opening stays fast.
         block.index = block.ids.is_empty().then(OpenIndex::default);
         Ok(block)
     }
@@ -206,7 +206,7 @@ impl OpenBlock {
         self.values.add_row(row)
     }
 
-    /// The number of the leaf with this event id.
+    /// Returns the number of the leaf with this event id.
     pub(crate) fn find(&self, connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
         match self.ids.get(id) {
             Some(seq) => Ok(Some(*seq)),
@@ -215,7 +215,7 @@ impl OpenBlock {
         }
     }
 
-    /// Adds a leaf that was just written, and indexes the block if it is full now.
+    /// Adds a leaf that was just written, and indexes the block if it is now full.
     pub(crate) fn add(
         &mut self,
         connection: &Connection,
@@ -251,7 +251,7 @@ impl OpenBlock {
         connection
             .prepare_cached("INSERT INTO blocks (block, first_ts, last_ts) VALUES (?1, ?2, ?3)")?
             .execute([sql_i64(self.number), first, last])?;
-        // Sorted ids go to one or two pages.
+        // Sorted ids are written to one or two pages.
         let mut ids: Vec<_> = std::mem::take(&mut self.ids).into_iter().collect();
         ids.sort_unstable();
         let mut insert = connection.prepare_cached("INSERT INTO ids (id, seq) VALUES (?1, ?2)")?;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Threads that may append soon. While one of them works, the ledger waits for its entry; when all of them are idle,
-//! there is nothing to wait for.
+//! Tracks threads that may append soon. While one of them is working, the ledger waits for its entry. When all of
+//! them are idle, the ledger does not wait.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the threads that work on something they will append. The process that holds the ledger reports when one of
-/// its threads runs out of work and when it has work again.
+/// Counts the threads that are working on something they will append. The process that has the ledger open reports
+/// when one of its threads runs out of work and when it has work again.
 #[derive(Default)]
 pub struct BusyCallers {
     busy: AtomicUsize,
@@ -15,7 +15,7 @@ pub struct BusyCallers {
 }
 
 impl BusyCallers {
-    /// Starts with this many threads, all of them working.
+    /// Creates the counter for this many threads, all of them working.
     pub fn new(threads: usize) -> Self {
         Self { busy: AtomicUsize::new(threads), when_idle: OnceLock::new() }
     }
@@ -38,7 +38,7 @@ impl BusyCallers {
         self.busy.load(Ordering::Acquire) == 0
     }
 
-    /// Sets the function that is called when the last thread runs out of work. Only the first call counts.
+    /// Sets the function that is called when the last thread runs out of work. Only the first call has an effect.
     pub(super) fn set_when_idle(&self, when_idle: impl Fn() + Send + Sync + 'static) {
         let _ = self.when_idle.set(Box::new(when_idle));
     }

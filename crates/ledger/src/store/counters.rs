@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counters of the records in full blocks, by hour and indexed columns.
+//! Counts the records in full blocks, by hour and indexed columns.
 //!
-//! The transaction that fills a block writes them, so statistics read counters and at most 255 records. Counters are sums:
-//! a removal subtracts the old records and adds the remaining ones, and `verify` compares sums with constant memory.
+//! The transaction that fills a block writes its counters, so statistics read counters and at most 255 records. A
+//! removal subtracts the old records and adds the remaining ones. `verify` compares sums, with constant memory.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use rusqlite::{Connection, Row, params};
 use super::block::BLOCK_RECORDS;
 use super::rows::{get_u64, sql_i64};
 
-/// Milliseconds that share a counter.
+/// Period covered by one counter, in milliseconds.
 pub(crate) const HOUR_MS: u64 = 3_600_000;
 
-/// Key columns of a counter, in the order of [`CounterKey`]. A missing value is 0, which differs from every text.
+/// Key columns of a counter, in the order of [`CounterKey`]. A missing value is 0, which differs from every string.
 const KEY_COLUMNS: &str = "hour, session, source, kind, tool, verdict, rule";
 /// Count columns, in the order of [`CounterValues`].
 const COUNT_COLUMNS: &str = "records, undelivered, payloads, payload_bytes, erased, pruned";
@@ -43,7 +43,7 @@ pub(crate) struct CounterKey<'r> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CounterValues {
     pub(crate) records: u64,
-    /// Decisions that a later record supersedes.
+    /// Number of decisions superseded by a later record.
     pub(crate) undelivered: u64,
     /// Number of stored payloads.
     pub(crate) payloads: u64,
@@ -52,8 +52,8 @@ pub(crate) struct CounterValues {
     pub(crate) pruned: u64,
 }
 
-/// The columns of [`read_counter`] for records `l`, grouped. A store before format 3 has no table of undelivered
-/// decisions.
+/// Returns the columns of [`read_counter`] for records `l`, grouped. A store older than format 3 has no table of
+/// undelivered decisions.
 pub(crate) fn grouped_columns(knows_undelivered: bool) -> String {
     let undelivered =
         if knows_undelivered { "sum(EXISTS (SELECT 1 FROM undelivered u WHERE u.seq = l.seq))" } else { "0" };
@@ -64,12 +64,12 @@ pub(crate) fn grouped_columns(knows_undelivered: bool) -> String {
     )
 }
 
-/// The columns of [`read_counter`] for counters `l`.
+/// Returns the columns of [`read_counter`] for stored counters `l`.
 pub(crate) fn stored_columns() -> String {
     format!("{KEY_COLUMNS}, {COUNT_COLUMNS}")
 }
 
-/// Reads a row of [`grouped_columns`] or [`stored_columns`].
+/// Reads a row selected with [`grouped_columns`] or [`stored_columns`].
 pub(crate) fn read_counter<'r>(row: &'r Row<'_>) -> rusqlite::Result<(CounterKey<'r>, CounterValues)> {
     let text = |at: usize| match row.get_ref(at)? {
         ValueRef::Text(_) => Ok::<_, rusqlite::Error>(row.get_ref(at)?.as_str_or_null()?),
@@ -113,15 +113,15 @@ fn add_counts(connection: &Connection, first: u64, last: u64, sign: i64) -> rusq
     connection.prepare_cached(&sql)?.execute(params![sql_i64(first), sql_i64(last), sign]).map(drop)
 }
 
-/// Counts the records of a block that became full.
+/// Counts the records in a block that has become full.
 pub(crate) fn count_block(connection: &Connection, block: u64) -> rusqlite::Result<()> {
     add_counts(connection, block * BLOCK_RECORDS, block * BLOCK_RECORDS + BLOCK_RECORDS - 1, 1)
 }
 
-/// The counts of a block that is not full yet, so that its records need not be read again when it is.
+/// Counts for the block that is not full yet. They avoid reading its records again when it is full.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCounts {
-    /// By the joined columns of the key.
+    /// Counts by the joined key columns.
     counts: HashMap<String, (OwnedCounterKey, CounterValues)>,
     /// Buffer that is reused for every record.
     joined: String,
@@ -139,7 +139,7 @@ impl BlockCounts {
     pub(crate) fn add(&mut self, key: &CounterKey<'_>, payload: Option<&[u8]>) {
         let values = [key.session, key.source, key.kind, key.tool, key.verdict, key.rule];
         self.joined.clear();
-        // Lengths make the joined key unambiguous. Writing to a string cannot fail.
+        // Including the lengths makes the joined key unambiguous. Writing to a string cannot fail.
         let _ = write!(self.joined, "{}", key.hour);
         for value in values {
             let _ = match value {
@@ -161,7 +161,7 @@ impl BlockCounts {
         }
     }
 
-    /// Adds the counts of a full block to the stored counters, and resets them.
+    /// Adds the counts to the stored counters when the block is full, and resets them.
     pub(crate) fn store(&mut self, connection: &Connection, block: u64) -> rusqlite::Result<()> {
         let range = [sql_i64(block * BLOCK_RECORDS), sql_i64(block * BLOCK_RECORDS + BLOCK_RECORDS - 1)];
         let sql = "SELECT 1 FROM undelivered WHERE seq BETWEEN ?1 AND ?2";
@@ -205,7 +205,7 @@ pub(crate) fn change_and_recount(
     add_counts(connection, from, last, 1)
 }
 
-/// The hours of the first and the last of records `from..=to`, by the time of their events.
+/// Returns the hours of the earliest and latest event in records `from..=to`.
 pub(crate) fn hours_of(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<[i64; 2]> {
     let sql = format!(
         "SELECT coalesce(min(ts), 0) / {HOUR_MS}, coalesce(max(ts), 0) / {HOUR_MS} FROM leaves
@@ -215,17 +215,17 @@ pub(crate) fn hours_of(connection: &Connection, from: u64, to: u64) -> rusqlite:
     statement.query_row([sql_i64(from), sql_i64(to)], |row| Ok([row.get(0)?, row.get(1)?]))
 }
 
-/// Removes counters of these hours that have no records, because they still name a session.
+/// Removes counters without records in these hours, because they still name a session.
 pub(crate) fn remove_empty(connection: &Connection, hours: [i64; 2]) -> rusqlite::Result<()> {
     let sql = "DELETE FROM counters WHERE records = 0 AND hour BETWEEN ?1 AND ?2";
     connection.prepare_cached(sql)?.execute(hours).map(drop)
 }
 
-/// A keyed checksum over all counters. The key is random, so that it cannot be predicted.
+/// A keyed checksum over all counters. The key is random, so that the checksum cannot be predicted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CounterSum {
     hasher: RandomState,
-    /// Wide enough for the sum of all products, so that additions cannot cancel out by wrapping.
+    /// The sum of all products. The type is wide enough that additions cannot cancel out by wrapping.
     sum: u128,
 }
 
@@ -238,7 +238,7 @@ impl CounterSum {
             [records, undelivered, payloads, payload_bytes, erased, pruned].into_iter().enumerate()
         {
             if number > 0 {
-                // Each count has its own factor, so that moving a number between counts changes the sum.
+                // Each count has its own factor, so that moving an amount from one count to another changes the sum.
                 let rotation = u32::try_from(index).unwrap_or(0) * 11;
                 let factor = hash.rotate_left(rotation).wrapping_mul(hash | 1);
                 self.sum = self.sum.wrapping_add(u128::from(factor) * u128::from(number));
@@ -246,12 +246,12 @@ impl CounterSum {
         }
     }
 
-    /// Adds another sum with the same random key, and resets it.
+    /// Adds another sum with the same random key, and resets that other sum.
     pub(crate) fn take(&mut self, open: &mut Self) {
         self.sum = self.sum.wrapping_add(std::mem::take(&mut open.sum));
     }
 
-    /// Whether the stored counters give this sum.
+    /// Whether the stored counters have this sum.
     pub(crate) fn is_stored(&self, connection: &Connection) -> rusqlite::Result<bool> {
         let mut stored = Self { hasher: self.hasher.clone(), sum: 0 };
         let mut statement = connection.prepare(&format!("SELECT {} FROM counters", stored_columns()))?;

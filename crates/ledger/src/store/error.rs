@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Errors of the store.
+//! Store errors.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub enum OpenError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error reported by the operating system.
         source: std::io::Error,
     },
     /// Other users can write to the directory.
@@ -30,13 +30,13 @@ pub enum OpenError {
     Permissions {
         /// Directory of the ledger.
         path: PathBuf,
-        /// Mode of the directory.
+        /// Permission bits of the directory.
         mode: u32,
     },
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] SignError),
-    /// The given key is not the one that signs this ledger.
+    /// The given key is not the key that signs this ledger.
     #[error("wrong key `{given}`: this ledger is signed with `{expected}`")]
     OtherKey {
         /// Id of the given key.
@@ -44,7 +44,7 @@ pub enum OpenError {
         /// The key that signs the ledger.
         expected: String,
     },
-    /// The store has the format of a newer program.
+    /// A newer program wrote the store's format.
     #[error("the store has format {found}, but this program supports formats up to {known}")]
     Newer {
         /// Format of the store.
@@ -52,12 +52,12 @@ pub enum OpenError {
         /// Newest supported format.
         known: i64,
     },
-    /// There are fewer leaves than were signed. Appending would sign a second history.
+    /// The ledger has fewer leaves than were signed. Appending would sign a second history.
     #[error("the ledger was rolled back: {signed} records were signed, {here} are present")]
     RolledBack {
         /// Number of signed leaves.
         signed: u64,
-        /// Number of leaves that are present.
+        /// Number of leaves in the ledger.
         here: u64,
     },
     /// The last leaves are not signed. Appending would sign leaves that another program wrote.
@@ -65,7 +65,7 @@ pub enum OpenError {
     Unsigned {
         /// Number of signed leaves.
         signed: u64,
-        /// Number of leaves that are present.
+        /// Number of leaves in the ledger.
         here: u64,
     },
     /// The content of the store is inconsistent.
@@ -84,7 +84,7 @@ pub enum AppendError {
     Refused {
         /// Cause of the failure.
         cause: StoreRefusal,
-        /// Message of SQLite.
+        /// SQLite's error message.
         why: String,
     },
     /// The entry or command is invalid, or could not be sealed or signed.
@@ -98,7 +98,7 @@ pub enum AppendError {
 /// Cause of a failed write to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreRefusal {
-    /// The disk is full, or a size limit is reached.
+    /// The disk is full or a size limit was reached.
     Full,
     /// The store is read-only.
     ReadOnly,
@@ -140,7 +140,7 @@ impl From<rusqlite::Error> for AppendError {
     }
 }
 
-/// Whether the disk is full. The index of the WAL is a file too, and has its own error code.
+/// Whether the disk is full. The WAL index is a separate file with its own error code.
 fn is_disk_full(error: &rusqlite::Error) -> bool {
     let extended = error.sqlite_error().map(|error| error.extended_code);
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)

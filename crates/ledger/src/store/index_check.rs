@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Verification of the index: every leaf must be in it, and nothing else.
+//! Verifies the index: it must contain every leaf and nothing else.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -12,16 +12,16 @@ use super::rows::{get_u64, sql_i64};
 use super::text_filter::{self, TextFilter};
 use crate::problem::{Defect, LogProblem};
 
-/// Recomputes the index leaf by leaf and compares it with the stored one.
+/// Recomputes the index leaf by leaf and compares the result with the stored index.
 pub(super) struct IndexCheck<'c> {
     connection: &'c Connection,
     values: BlockValues,
-    /// Number of leaves so far.
+    /// Number of leaves checked so far.
     size: u64,
     /// Number of index rows that the full blocks must have.
     rows: u64,
-    /// Keyed checksums over ids and numbers, of full blocks and of the block that is not full yet. The key is random, so
-    /// that the sums cannot be predicted.
+    /// Keyed checksums of ids and numbers: one for full blocks and one for the block that is not full yet. The key is
+    /// random, so that the sums cannot be predicted.
     ids: u64,
     open_ids: u64,
     key: RandomState,
@@ -32,12 +32,12 @@ pub(super) struct IndexCheck<'c> {
 /// Counters and text filters, computed from the leaves.
 struct BlockIndex {
     texts: TextFilter,
-    /// Counters of full blocks, and of the block that is not full yet.
+    /// Counters for full blocks and for the block that is not full yet.
     counters: CounterSum,
     open_counters: CounterSum,
 }
 
-/// The indexed columns and the content of a leaf's row.
+/// A leaf row's indexed columns and content.
 pub(super) struct IndexedRow<'r> {
     pub(super) id: &'r str,
     pub(super) ts: i64,
@@ -103,7 +103,7 @@ impl<'c> IndexCheck<'c> {
         Ok(())
     }
 
-    /// Ends the check after the last leaf: the index must not have further entries.
+    /// Ends the check after the last leaf: the index must not have any further entries.
     pub(super) fn finish(self) -> Result<(), LogProblem> {
         let count = |table: &str| {
             let sql = format!("SELECT count(*) FROM {table}");

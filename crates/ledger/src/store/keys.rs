@@ -15,17 +15,17 @@ use crate::sign::{SignError, Signer, SoftwareKey, random_bytes, replace_file};
 /// Maximum length of the public key file.
 const MAX_PUBLIC_KEY_BYTES: u64 = 4 << 10;
 
-/// Path of the signing key, if the caller does not pass one.
+/// Returns the path of the signing key that is used if the caller does not pass a key.
 pub(crate) fn key_path(dir: &Path) -> PathBuf {
     dir.join("key")
 }
 
-/// Path of the next key during a rotation.
+/// Returns the path of the next key during a rotation.
 fn next_path(dir: &Path) -> PathBuf {
     dir.join("key.next")
 }
 
-/// Opens the key that signs this ledger. Generates one if `expected` is `None`, because there is no ledger yet.
+/// Opens the key that signs this ledger. If `expected` is `None`, the ledger is new and a key is generated.
 pub(crate) fn open_key(
     dir: &Path,
     expected: Option<&VerifierKey>,
@@ -59,7 +59,7 @@ fn open_own_key(
         let origin = format!("tenterhook.local/{}", encode_hex(&random_bytes::<8>()?));
         let key = SoftwareKey::generate(&origin)?;
         match passphrase {
-            // The unsealed key is never written to the disk.
+            // The unsealed key is never written to disk.
             Some(passphrase) => key.seal(&path, passphrase, Argon2Cost::default())?,
             None => key.save(&path)?,
         }
@@ -72,7 +72,7 @@ fn open_own_key(
     }))
 }
 
-/// Finishes or drops a rotation that the last run did not complete. The log determines which.
+/// Finishes or discards a rotation that the last run did not complete, depending on what the log contains.
 fn end_rotation(
     dir: &Path,
     expected: Option<&VerifierKey>,
@@ -92,7 +92,7 @@ fn end_rotation(
     Ok(())
 }
 
-/// Generates the next key of a log and saves it. It is sealed if the current key is.
+/// Generates and saves a log's next key. It is sealed if the current key is sealed.
 pub(crate) fn prepare_next(
     dir: &Path,
     origin: &str,
@@ -107,7 +107,7 @@ pub(crate) fn prepare_next(
     Ok(key)
 }
 
-/// Replaces the key by the next key.
+/// Replaces the current key with the next key.
 pub(crate) fn install_next(dir: &Path) -> Result<(), SignError> {
     std::fs::rename(next_path(dir), key_path(dir))
         .map_err(|source| SignError::Io { path: next_path(dir), source })
@@ -121,7 +121,7 @@ pub(super) fn read_public_key(dir: &Path) -> Option<String> {
         .flatten()
 }
 
-/// Writes the public key file, which verification from outside needs.
+/// Writes the public key file, which other programs need to verify the ledger.
 pub(crate) fn write_public_key(dir: &Path, key: &VerifierKey) -> Result<(), SignError> {
     let path = dir.join("key.pub");
     let text = format!("{key}\n");

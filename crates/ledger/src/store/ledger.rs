@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The handle of a ledger that is open for writing.
+//! The handle to a ledger that is open for writing.
 
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
@@ -29,22 +29,22 @@ pub struct Ledger(Arc<LedgerInner>);
 struct LedgerInner {
     queue: Arc<WriterQueue>,
     sealing: SealingOptions,
-    /// Commits queued entries, and runs maintenance.
+    /// The thread that commits queued entries and runs maintenance.
     thread: Mutex<LedgerThread>,
     reports: Arc<Mutex<Vec<SinkReport>>>,
 }
 
 /// State of the ledger's thread.
 enum LedgerThread {
-    /// Nothing was queued yet.
+    /// No command has been queued yet.
     NotStarted,
     Running(JoinHandle<()>),
     Joined,
 }
 
-/// An opened ledger, with a report of its recovery.
+/// An opened ledger with a report on its recovery.
 pub struct OpenedLedger {
-    /// Handle of the ledger.
+    /// Handle to the ledger.
     pub ledger: Ledger,
     /// Recovery steps, one message each.
     pub recovered: Vec<String>,
@@ -58,7 +58,7 @@ pub enum Appended {
         /// Number of the leaf.
         seq: u64,
     },
-    /// The event was recorded before, so no leaf was added.
+    /// The event had already been recorded, so no leaf was added.
     AlreadyThere {
         /// Number of the earlier leaf.
         seq: u64,
@@ -70,9 +70,9 @@ pub enum Appended {
 pub struct SinkReport {
     /// Name of the sink.
     pub sink: String,
-    /// Number of leaves of the checkpoint.
+    /// Number of leaves in the checkpoint.
     pub size: u64,
-    /// Error of the sink, if it failed.
+    /// The sink's error, if publishing failed.
     pub error: Option<SinkError>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum Command {
 }
 
 impl Appended {
-    /// Number of the leaf.
+    /// Returns the leaf's number.
     pub fn seq(self) -> u64 {
         match self {
             Self::New { seq } | Self::AlreadyThere { seq } => seq,
@@ -126,7 +126,7 @@ impl<T> Drop for WriterReply<T> {
 }
 
 impl Ledger {
-    /// Opens the ledger in this directory, or creates it. Only one process can have it open.
+    /// Opens or creates the ledger in this directory. Only one process can have it open.
     pub fn open(dir: &Path, mut options: LedgerOptions) -> Result<OpenedLedger, OpenError> {
         let (writer, recovered) = open::open(dir, &mut options)?;
         let sealing = SealingOptions {
@@ -138,7 +138,7 @@ impl Ledger {
         let reports = writer.publisher().reports();
         let gather = match options.durability {
             Durability::Durable => options.batch.gather,
-            // A relaxed append is not a commit, so waiting for others saves nothing.
+            // A relaxed append does not commit, so waiting for others saves nothing.
             Durability::Relaxed => Duration::ZERO,
         };
         let callers = options.callers.take();
@@ -159,30 +159,30 @@ impl Ledger {
         Ok(OpenedLedger { ledger: Self(Arc::new(inner)), recovered })
     }
 
-    /// Records one or several entries, and waits for them or not, see [`Append`]. Each event id is recorded once. Waits if
-    /// the queue is full, except for [`QueuedEntry`](super::QueuedEntry).
+    /// Records one or several entries. [`Append`] lists when it returns. Each event id is recorded once. If the queue
+    /// is full, the call waits, except for [`QueuedEntry`](super::QueuedEntry).
     pub fn append<A: Append>(&self, entries: A) -> A::Receipt {
         entries.append_to(self)
     }
 
-    /// Sealing options of this ledger, which spooled entries use too.
+    /// Returns this ledger's sealing options, which spooled entries use too.
     pub fn sealing(&self) -> &SealingOptions {
         &self.0.sealing
     }
 
-    /// Signs a checkpoint over all leaves, and publishes it.
+    /// Signs a checkpoint over all leaves and publishes it.
     pub fn checkpoint(&self) -> Result<String, AppendError> {
         self.run_or_queue(Command::Checkpoint)
     }
 
-    /// Rotates to a new key, and records that. Without a key, one is generated in the ledger's directory. Returns a
-    /// checkpoint that both keys signed.
+    /// Rotates to a new key and records the rotation. If `new` is `None`, a key is generated in the ledger's
+    /// directory. Returns a checkpoint signed by both keys.
     pub fn rotate(&self, new: Option<Arc<dyn Signer>>) -> Result<String, AppendError> {
         self.run_or_queue(|reply| Command::Rotate(new, reply))
     }
 
-    /// Erases the payloads of leaves `from..=to`, and records that. The tree does not change. `redactor` locates secrets
-    /// in the reason.
+    /// Erases the payloads of leaves `from..=to` and records the erasure. The tree does not change. `redactor`
+    /// locates secrets in the reason.
     pub fn erase(
         &self,
         from: u64,
@@ -194,8 +194,8 @@ impl Ledger {
         self.remove(LeafKind::Erase, (from, to), None, who, reason, redactor)
     }
 
-    /// Prunes leaves `0..=to` and their payloads, and records that. Their hashes are kept, and so are leaves that the
-    /// verifier needs (kinds `start`, `rotate`, `erase` and `prune`).
+    /// Prunes leaves `0..=to` and their payloads, and records the pruning. Their hashes are kept. Leaves that the
+    /// verifier needs are kept too (kinds `start`, `rotate`, `erase` and `prune`).
     pub fn prune(
         &self,
         to: u64,
@@ -206,7 +206,7 @@ impl Ledger {
         self.remove(LeafKind::Prune, (0, to), None, who, reason, redactor)
     }
 
-    /// Prunes one batch of records, as [`Ledger::prune`] does. It occupies the writer for one short transaction.
+    /// Prunes one batch of records like [`Ledger::prune`]. Uses the writer for only one short transaction.
     pub fn prune_batch(
         &self,
         batch: PruneBatch,
@@ -218,7 +218,7 @@ impl Ledger {
         self.remove(LeafKind::Prune, (batch.from, batch.to), Some(bytes), who, reason, redactor)
     }
 
-    /// Rebuilds the index and counters from the records, and records that.
+    /// Rebuilds the index and counters from the records, and records the rebuild.
     pub fn rebuild_index(&self, who: &str) -> Result<Appended, AppendError> {
         self.run_or_queue(|reply| Command::RebuildIndex(who.to_owned(), reply))
     }
@@ -237,12 +237,12 @@ impl Ledger {
         self.run_or_queue(|reply| Command::Remove(removal, reply))
     }
 
-    /// Results of publishing the last checkpoint, one for each sink.
+    /// Returns the results of publishing the last checkpoint, one for each sink.
     pub fn sink_reports(&self) -> Vec<SinkReport> {
         self.0.reports.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Records waiting entries, signs a last checkpoint and closes the ledger. Other handles then return
+    /// Records waiting entries, signs a last checkpoint and closes the ledger. After that, other handles return
     /// [`AppendError::Closed`].
     pub fn close(self) -> Result<(), AppendError> {
         let result = self.run_or_queue(Command::Close);
@@ -250,7 +250,7 @@ impl Ledger {
         result
     }
 
-    /// Runs a command in this thread if the writer is free, or queues it. Waits for the result.
+    /// Runs a command in this thread if the writer is free; otherwise queues it. Waits for the result.
     fn run_or_queue<T: Send + 'static>(
         &self,
         command: impl FnOnce(WriterReply<T>) -> Command,
@@ -283,7 +283,7 @@ impl Ledger {
     }
 }
 
-/// A reply, and a function that waits for its result.
+/// Returns a reply and a function that waits for its result.
 fn reply_channel<T: Send + 'static>() -> (WriterReply<T>, impl FnOnce() -> Result<T, AppendError>) {
     let (sender, receiver) = sync_channel(1);
     let reply = WriterReply::new(move |result| drop(sender.send(result)));
@@ -304,7 +304,7 @@ impl LedgerInner {
         }
     }
 
-    /// Starts the ledger's thread, unless it runs or has run.
+    /// Starts the ledger's thread, unless it is running or has already ended.
     fn start_thread(&self) -> std::io::Result<()> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*thread, LedgerThread::NotStarted) {
@@ -333,7 +333,7 @@ impl Drop for LedgerInner {
     fn drop(&mut self) {
         match self.queue.try_acquire() {
             Some(guard) => drop(guard.close()),
-            // If the writer was closed already, the command is dropped.
+            // If the writer has already been closed, the command is dropped.
             None => self.queue.push_blocking(Command::Close(WriterReply::new(drop))),
         }
         self.join_thread();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lock file, which lets one process write.
+//! The lock file, which ensures that only one process writes.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -9,18 +9,18 @@ use std::path::Path;
 
 use super::error::OpenError;
 
-/// Maximum length of a process id in the file.
+/// Maximum length of the process id in the file.
 const MAX_PID_BYTES: u64 = 32;
 
 /// A lock that is held until drop. The kernel releases it when the process ends.
 #[derive(Debug)]
 pub(crate) struct LockFile {
     file: File,
-    /// Whether the previous holder did not release the lock cleanly.
+    /// Whether the previous holder ended without releasing the lock.
     pub(crate) was_unclean: bool,
 }
 
-/// Creates the directory if it is missing. It is an error if other users can write to it.
+/// Creates the directory if it is missing. Fails if other users can write to it.
 pub(crate) fn ensure_private_dir(dir: &Path) -> Result<(), OpenError> {
     let io = |source| OpenError::Io { path: dir.to_owned(), source };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io)?;
@@ -33,7 +33,7 @@ pub(crate) fn ensure_private_dir(dir: &Path) -> Result<(), OpenError> {
 }
 
 impl LockFile {
-    /// Acquires the lock. The error has the process id of the holder.
+    /// Acquires the lock. The error contains the holder's process id.
     pub(crate) fn acquire(dir: &Path) -> Result<Self, OpenError> {
         let path = dir.join("lock");
         let io = |source| OpenError::Io { path: path.clone(), source };
@@ -44,7 +44,7 @@ impl LockFile {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                // The process id is only for the message.
+                // The process id is only used in the error message.
                 let read = (&mut file).take(MAX_PID_BYTES).read_to_string(&mut text);
                 let pid = read.ok().and_then(|_| text.trim().parse().ok());
                 return Err(OpenError::Locked { pid });
@@ -61,7 +61,7 @@ impl Drop for LockFile {
     fn drop(&mut self) {
         // If this fails, the next holder reports an unclean end.
         drop(self.file.set_len(0));
-        // A child process that is being started may have the file open too.
+        // A child process that is just starting may have the file open too.
         drop(self.file.unlock());
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tables of the store, and migrations from older formats.
+//! The store's tables, and migrations from older formats.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -9,9 +9,9 @@ use super::error::OpenError;
 
 /// One migration for each format. A released migration must not change.
 const MIGRATIONS: &[&str] = &[
-    // 1. A leaf's row has the hashes it completes (`nodes`), its indexed columns, its bytes and its payload. The payload
-    // is last, so that other columns are read without it. Most decisions are `none` or `allow` and name no rule, so two
-    // indexes are partial.
+    // 1. A leaf's row contains the hashes it completes (`nodes`), its indexed columns, its bytes and its payload. The
+    //    payload is the last column, so that other columns can be read without it. Most decisions are `none` or
+    //    `allow` and name no rule, so two indexes are partial.
     "CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
         nodes BLOB NOT NULL,
@@ -73,14 +73,14 @@ const MIGRATIONS: &[&str] = &[
     DROP VIEW temp.full;",
     // 3. Undelivered decisions (see `undelivered.rs`).
     "CREATE TABLE undelivered (seq INTEGER PRIMARY KEY, by INTEGER NOT NULL) STRICT;",
-    // 4. The head becomes a signature in the last leaf's row, so that a commit needs no page for it. A head that was
-    // stored as a note becomes a checkpoint.
+    // 4. The head becomes a signature in the last leaf's row, so that a commit needs no separate page for it. A head
+    //    that was stored as a note becomes a checkpoint.
     "ALTER TABLE leaves ADD COLUMN head BLOB;
     INSERT OR IGNORE INTO checkpoints
         SELECT CAST(substr(value, instr(value, char(10)) + 1) AS INTEGER), unixepoch() * 1000, value
         FROM meta WHERE name = 'head';
     DELETE FROM meta WHERE name = 'head';",
-    // 5. The first leaf from which every row has a value in the `head` column; earlier rows may have none.
+    // 5. Stores the number of the first leaf from which on every row has a `head` value; earlier rows may have none.
     "INSERT OR REPLACE INTO meta SELECT 'heads_from', CAST(coalesce(max(seq) + 1, 0) AS TEXT) FROM leaves;",
     // 6. Counters for statistics (see `counters.rs`) and filters for text search (see `text_filter.rs`).
     "CREATE TABLE counters (
@@ -104,10 +104,10 @@ const MIGRATIONS: &[&str] = &[
 /// First format with counters and text filters for full blocks.
 const COUNTERS_FORMAT: i64 = 6;
 
-/// The newest format of the store.
+/// The newest store format.
 pub const STORE_FORMAT: usize = MIGRATIONS.len();
 
-/// Migrates a store to the newest format. Returns a message if it was older.
+/// Migrates a store to the newest format. Returns a message if the store was older.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, OpenError> {
     let known = i64::try_from(STORE_FORMAT).unwrap_or(i64::MAX);
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;

@@ -52,5 +52,5 @@ const DATABASE_FILE: &str = "ledger.db";
 const CHECKPOINT_FILE: &str = "checkpoint";
 /// Maximum time from a relaxed append to its commit.
 const MAX_RELAXED_DELAY: std::time::Duration = std::time::Duration::from_millis(25);
-/// Size of a database page. It fits a few leaves, so a commit of one leaf writes one page.
+/// Size of a database page. A page has room for a few leaves, so a commit of one leaf writes one page.
 const PAGE_BYTES: usize = 8192;

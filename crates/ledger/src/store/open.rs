@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Opens a ledger for writing: lock file, store, recovery after a crash, and key.
+//! Opens a ledger for writing: takes the lock file, opens the store, recovers after a crash, and loads the key.
 
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -23,9 +23,9 @@ use crate::note::VerifierKey;
 use crate::sign::{Signer, replace_copy};
 use crate::tree::{self, Frontier};
 
-/// Maximum length of the checkpoint file, with the cosignatures of all witnesses.
+/// Maximum length of the checkpoint file, including the cosignatures of all witnesses.
 const MAX_CHECKPOINT_BYTES: u64 = 64 << 10;
-/// How long the writer waits for other users of the database.
+/// How long the writer waits for other processes that use the database.
 pub(super) const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Opens and recovers the store. Returns the writer and a message for each recovery step.
@@ -84,7 +84,7 @@ fn open_error(error: AppendError) -> OpenError {
     }
 }
 
-/// Creates the database file for its owner only; SQLite would make it readable for all users.
+/// Creates the database file so that only its owner can read it; SQLite would make it readable for all users.
 fn create_private(path: &Path) -> Result<(), OpenError> {
     let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     match opened {
@@ -100,11 +100,11 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(32);
-    // Only has an effect on an empty store.
+    // This only has an effect on an empty store.
     connection.pragma_update(None, "page_size", u32::try_from(PAGE_BYTES).unwrap_or(4096))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
-    // `wal_checkpoint` runs earlier, unless it cannot keep up.
+    // `wal_checkpoint` runs before this limit, unless it cannot keep up.
     connection.pragma_update(None, "wal_autocheckpoint", 8000)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
@@ -125,11 +125,11 @@ pub fn published_checkpoint(dir: &Path) -> Option<String> {
     read_text(&dir.join(CHECKPOINT_FILE), FileClass::State, MAX_CHECKPOINT_BYTES).ok().flatten()
 }
 
-/// Checks that the leaves match the last signatures; `verify` does a full check. Returns the size of the last published
-/// checkpoint.
+/// Checks that the leaves match the last signatures; `verify` does a full check. Returns the size of the last
+/// published checkpoint.
 ///
-/// The next commit signs all leaves. So all of them must be signed already: otherwise it would sign leaves that another
-/// program appended.
+/// The next commit signs all leaves, so all existing leaves must already be signed. Otherwise the commit would sign
+/// leaves that another program appended.
 fn check_signatures(
     connection: &Connection,
     dir: &Path,
@@ -168,7 +168,7 @@ fn check_signatures(
         if root(checkpoint.size)? != checkpoint.root {
             return Err(mismatch(checkpoint.size));
         }
-        // A checkpoint from before a key rotation has another signer.
+        // A checkpoint from before a key rotation has a different signer.
         if lines.check(&[signer.key()]).is_ok() {
             signed = signed.max(checkpoint.size);
         }
@@ -296,7 +296,7 @@ mod tests {
         first.append(&sealed_entry(2)).unwrap();
         let second = std::fs::read(dir.join("ledger.pending")).unwrap();
         drop(first);
-        // As if the process was killed before the file was emptied, and in the middle of a line.
+        // Simulates a process that was killed in the middle of a line, before the file was emptied.
         let torn = second.get(..40).unwrap();
         std::fs::write(dir.join("ledger.pending"), [&lines, &second, torn].concat()).unwrap();
         let (writer, recovered) = open(&dir, &mut LedgerOptions::new(|| 1)).unwrap();
@@ -305,7 +305,7 @@ mod tests {
             recovered.iter().any(|what| what.starts_with("refused 1 line of `ledger.pending`")),
             "{recovered:?}"
         );
-        // The third is about the refused line, the fourth about the new settings.
+        // The third new leaf is about the refused line, the fourth about the new settings.
         assert_eq!(writer.tree.size(), size + 4);
         assert!(!dir.join("ledger.pending").exists());
         assert_eq!(std::fs::read(dir.join("ledger.pending.refused")).unwrap(), [torn, b"\n"].concat());

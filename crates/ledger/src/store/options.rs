@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Options of a ledger.
+//! Ledger options.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,75 +11,75 @@ use super::busy_callers::BusyCallers;
 use crate::sign::Signer;
 use crate::sink::CheckpointSink;
 
-/// When an append returns, and what it survives.
+/// When an append returns, and which failures the record then survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The append returns when the leaf survives a power cut.
+    /// The append returns when the leaf will survive a power cut.
     #[default]
     Durable,
-    /// The append returns when the leaf survives the end of the process. It is on the disk within 25 ms.
+    /// The append returns when the leaf will survive the end of the process. It is written to disk within 25 ms.
     Relaxed,
 }
 
-/// Limits of a commit that several appends share. An idle writer commits immediately, unless the last commit was shared.
+/// Limits for a commit shared by several appends. An idle writer commits at once, unless its last commit was shared.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchLimits {
     /// Maximum number of appends.
     pub size: usize,
-    /// Maximum duration of the commit.
+    /// Maximum duration of a commit.
     pub age: Duration,
     /// How long the first append waits for others after a shared commit.
     pub gather: Duration,
 }
 
-/// Interval between published checkpoints; the limit that is reached first applies.
+/// When the next checkpoint is published: at whichever limit is reached first.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckpointInterval {
-    /// Number of leaves since the last checkpoint.
+    /// Maximum number of leaves since the last checkpoint.
     pub leaves: u64,
-    /// Time since the first leaf that is not in a checkpoint.
+    /// Maximum time since the first leaf that is not in a checkpoint.
     pub age: Duration,
 }
 
-/// Options of a ledger that is opened for writing.
+/// Options for a ledger that is opened for writing.
 pub struct LedgerOptions {
     /// When an append returns.
     pub durability: Durability,
-    /// Maximum size of a stored payload, in bytes. Only the hash of a larger one is recorded.
+    /// Maximum size of a stored payload, in bytes. For a larger payload, only the hash is recorded.
     pub max_payload: usize,
-    /// Limits of a commit that several appends share.
+    /// Limits for a commit shared by several appends.
     pub batch: BatchLimits,
-    /// Threads that may append soon, if the process reports them. Entries wait for others only while one of them works.
+    /// Threads that may append soon, if the process reports them. Entries wait for others only while one works.
     pub callers: Option<Arc<BusyCallers>>,
-    /// Maximum length of the queue. Further appends wait or are refused.
+    /// Maximum length of the queue. When it is full, appends wait or are refused.
     pub queue: usize,
-    /// Keep secrets as they are. A user has to turn this on.
+    /// Whether secrets are kept unredacted. A user has to turn this on.
     pub keep_raw: bool,
-    /// Keep model requests and responses, instead of hashes and counts.
+    /// Whether model requests and responses are kept, instead of hashes and counts.
     pub keep_model_text: bool,
-    /// Signing key. By default a key file in the ledger's directory.
+    /// Signing key. The default is a key file in the ledger's directory.
     pub key: Option<Arc<dyn Signer>>,
     /// Sinks that receive checkpoints.
     pub sinks: Vec<Box<dyn CheckpointSink>>,
-    /// Clock, in milliseconds since the Unix epoch.
+    /// Returns the time in milliseconds since the Unix epoch.
     pub clock: fn() -> u64,
-    /// Interval between published checkpoints. Every commit is signed in any case.
+    /// Interval between published checkpoints. Every commit is signed regardless of it.
     pub checkpoint_every: CheckpointInterval,
-    /// The process records a few leaves and ends: no thread is started, and closing leaves a short journal to the next
-    /// writer.
+    /// Whether the process records only a few leaves and then ends. No thread is started, and closing leaves a short
+    /// journal for the next writer.
     pub brief: bool,
     /// Idle time after which the journal is moved into the database and truncated.
     pub journal_idle: Duration,
-    /// Passphrase for the key in the ledger's directory: unseals it, or seals a new one.
+    /// Passphrase for the key in the ledger's directory. It unseals an existing key or seals a new one.
     pub passphrase: Option<String>,
-    /// User who is named in the leaf about changed settings.
+    /// User named in the leaf that records changed settings.
     pub who: String,
-    /// Further settings to record, such as the sinks: a JSON object.
+    /// Further settings to record, such as the sinks, as a JSON object.
     pub settings: Value,
 }
 
 impl LedgerOptions {
-    /// Default options with this clock.
+    /// Returns the default options with this clock.
     pub fn new(clock: fn() -> u64) -> Self {
         Self {
             durability: Durability::Durable,
@@ -105,13 +105,13 @@ impl LedgerOptions {
         }
     }
 
-    /// Options for a process that records a leaf and ends. The commit of the leaf includes a checkpoint.
+    /// Returns options for a process that records a leaf and ends. The leaf's commit includes a checkpoint.
     pub fn brief(clock: fn() -> u64) -> Self {
         let every = CheckpointInterval { leaves: 1, age: Duration::from_secs(1) };
         Self { checkpoint_every: every, brief: true, ..Self::new(clock) }
     }
 
-    /// Settings that matter to readers of the ledger. A leaf records every change of them.
+    /// Returns the settings that matter to readers of the ledger. Every change to them is recorded in a leaf.
     pub(crate) fn recorded_settings(&self) -> Value {
         let durability = match self.durability {
             Durability::Durable => "durable",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Relaxed appends. An entry is *sequenced* when it is a line of a file, which survives the end of the process. It is
-//! *integrated* at most 25 ms later, together with others, in one durable commit.
+//! Relaxed appends. An entry is *sequenced* when it has been written as a line to a file, which survives the end of
+//! the process. It is *integrated* at most 25 ms later, together with others, in one durable commit.
 //!
-//! The file is only read when the ledger is opened after a crash. Event ids prevent that an entry is integrated twice. Each
-//! line has a seal that only the holder of the signing key can make. Lines without a valid seal are refused, and a record
-//! reports them. A durable ledger does not write such lines.
+//! The file is read only when the ledger is opened after a crash. Event ids prevent an entry from being integrated
+//! twice. Each line has a seal that only the holder of the signing key can create. Lines without a valid seal are
+//! refused, and a record reports them. A durable ledger does not write such lines.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -33,9 +33,9 @@ const PENDING_FILE: &str = "ledger.pending";
 /// Name of the file with refused lines.
 const REFUSED_FILE: &str = "ledger.pending.refused";
 
-/// Size of waiting lines from which on they are integrated.
+/// Total size of waiting lines at which they are integrated.
 const MAX_WAITING_BYTES: usize = 4 << 20;
-/// Maximum length of the file: waiting lines, and the longest line.
+/// Maximum length of the file: all waiting lines plus a line of maximum length.
 const MAX_PENDING_BYTES: u64 = 128 << 20;
 
 /// Entries that are sequenced but not integrated.
@@ -44,17 +44,17 @@ pub(crate) struct PendingEntries {
     file: File,
     path: PathBuf,
     seal: PendingSeal,
-    /// Whether a full disk cut the last line short, so that the next one must begin with a line break.
+    /// Whether a full disk truncated the last line, so that the next one must begin with a line break.
     torn: bool,
     entries: Vec<SealedEntry>,
-    /// Total length of their lines.
+    /// Total length of the waiting lines.
     bytes: usize,
     ids: HashSet<EventId>,
-    /// Time at which the first of them must be integrated.
+    /// When the first waiting entry must be integrated.
     pub(super) due: Option<Instant>,
 }
 
-/// Key that seals lines of the file.
+/// Key that seals the file's lines.
 #[derive(Debug)]
 pub(crate) struct PendingSeal(hmac::Key);
 
@@ -65,17 +65,17 @@ pub(crate) struct RecoveredEntries {
     pub(crate) refused: Option<RefusedLines>,
 }
 
-/// Lines of the file that were refused.
+/// Lines in the file that were refused.
 #[derive(Debug)]
 pub(crate) struct RefusedLines {
     lines: usize,
     reason: String,
-    /// Hash of their text, which is kept in another file.
+    /// Hash of the refused lines, which are kept in another file.
     sha256: Option<String>,
 }
 
 impl PendingSeal {
-    /// Derives the key from a signature, which only the holder of the signing key can make.
+    /// Derives the key from a signature that only the holder of the signing key can create.
     pub(crate) fn derive(signer: &dyn Signer) -> Result<Self, SignError> {
         let text = format!("tenterhook-pending/1\n{}\n", signer.key());
         let signature = signer.sign(text.as_bytes())?;
@@ -113,7 +113,7 @@ impl PendingEntries {
         Ok(Self { file, path, seal, torn: false, entries, bytes: 0, ids, due: None })
     }
 
-    /// Sets the seal after a key rotation. No entries wait then, because a rotation integrates them first.
+    /// Sets the seal after a key rotation. No entries are waiting then, because a rotation integrates them first.
     pub(super) fn reseal(&mut self, seal: PendingSeal) {
         self.seal = seal;
     }
@@ -124,7 +124,7 @@ impl PendingEntries {
         let line_break = if self.torn { "\n" } else { "" };
         let sealed = format!("{} {text}", entry.origin.as_str());
         let line = format!("{line_break}{} {sealed}\n", self.seal.tag(&sealed));
-        // One call, so that lines are complete. A part that a full disk accepted is not a valid line.
+        // Written in one call, so that lines are complete. A partial line written to a full disk is invalid.
         let written = self.file.write_all(line.as_bytes());
         self.torn = written.is_err();
         written.map_err(|error| failed(&format_args!("`{}`: {error}", self.path.display())))?;
@@ -135,7 +135,7 @@ impl PendingEntries {
         Ok(())
     }
 
-    /// Clears the entries after integration. If the file keeps its lines, that does no harm.
+    /// Clears the entries after integration. It does no harm if the lines remain in the file.
     fn clear(&mut self) {
         self.ids.clear();
         (self.bytes, self.due) = (0, None);
@@ -143,7 +143,7 @@ impl PendingEntries {
     }
 }
 
-/// Reads entries that the last run sequenced but did not integrate. Without a seal all lines are refused, because a
+/// Reads entries that the last run sequenced but did not integrate. Without a seal, all lines are refused, because a
 /// durable ledger does not write any.
 pub(crate) fn read_pending_file(
     dir: &Path,
@@ -200,19 +200,19 @@ fn parse_line(line: &str, seal: &PendingSeal) -> Option<SealedEntry> {
 
 /// Removes the file after recovery.
 pub(crate) fn remove_pending_file(dir: &Path) {
-    // If this fails, event ids prevent that entries are integrated twice.
+    // If this fails, event ids prevent the entries from being integrated twice.
     drop(std::fs::remove_file(dir.join(PENDING_FILE)));
 }
 
 impl Writer {
-    /// Sequences entries: writes each to the file and gives it a number.
+    /// Sequences entries: writes each to the file and assigns its number.
     pub(super) fn sequence<'e>(
         &mut self,
         entries: impl Iterator<Item = &'e SealedEntry>,
     ) -> Vec<Result<Appended, AppendError>> {
         let appended = entries.map(|entry| self.sequence_one(entry)).collect();
         if self.is_pending_full() {
-            // The entries are in the file. If this fails, it is tried again later.
+            // The entries are in the file. If the flush fails, it is tried again later.
             drop(self.flush_pending());
         }
         appended
@@ -227,7 +227,7 @@ impl Writer {
 
     fn sequence_one(&mut self, entry: &SealedEntry) -> Result<Appended, AppendError> {
         if self.is_pending_full() {
-            // Integration failed before. Report the error, so that memory stays bounded.
+            // An earlier integration failed. The error is reported, so that memory use stays bounded.
             self.flush_pending()?;
         }
         if entry.supersedes.is_some() || self.is_stale() {
@@ -331,7 +331,7 @@ mod tests {
         for entry in &entries {
             pending.write_line(entry).unwrap();
         }
-        // As if the disk became full.
+        // Simulates a disk that becomes full.
         pending.file.write_all(b"daemon {\"spool\":1,\"ki").unwrap();
         pending.torn = true;
         let last = sealed_entry(2, LeafOrigin::Spool);

@@ -17,16 +17,16 @@ use crate::sink::{CheckpointSink, Publication, SinkError};
 
 type Reports = Arc<Mutex<Vec<SinkReport>>>;
 
-/// Sends checkpoints to the thread of the sinks.
+/// Sends checkpoints to the sinks' thread.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     sender: Option<Sender<(Checkpoint, String)>>,
     cosignatures: Receiver<(u64, Vec<SignatureLine>)>,
     thread: Option<JoinHandle<()>>,
     reports: Reports,
-    /// Number of checkpoints that are being published.
+    /// Number of checkpoints being published.
     busy: Arc<std::sync::atomic::AtomicU64>,
-    /// Number of leaves of the last checkpoint that was sent.
+    /// Number of leaves in the last checkpoint that was sent to the thread.
     sent: u64,
 }
 
@@ -44,12 +44,12 @@ impl Publisher {
             this.thread = Some(std::thread::spawn(move || {
                 while let Ok(mut next) = inbox.recv() {
                     let mut taken = 1;
-                    // Only the newest matters, because it covers the earlier ones.
+                    // Only the newest checkpoint matters, because it covers the earlier ones.
                     while let Ok(newer) = inbox.try_recv() {
                         (next, taken) = (newer, taken + 1);
                     }
                     let lines = publish(&dir, &mut sinks, &next, &reports);
-                    // The writer may be closed already.
+                    // The writer may already be closed.
                     drop(outbox.send((next.0.size, lines)));
                     busy.fetch_sub(taken, std::sync::atomic::Ordering::Relaxed);
                 }
@@ -66,7 +66,7 @@ impl Publisher {
         self.busy.load(std::sync::atomic::Ordering::Relaxed) > 0
     }
 
-    /// Publishes a checkpoint, unless it was published before.
+    /// Publishes a checkpoint, unless it has already been published.
     pub(crate) fn publish(&mut self, checkpoint: Checkpoint, note: String) {
         if let Some(sender) = self.sender.as_ref().filter(|_| self.sent != checkpoint.size) {
             self.sent = checkpoint.size;
@@ -76,7 +76,7 @@ impl Publisher {
         }
     }
 
-    /// Cosignatures that witnesses returned, with the size of their checkpoint.
+    /// Returns cosignatures received from witnesses, with the size of their checkpoint.
     pub(crate) fn next_cosignatures(&self) -> Option<(u64, Vec<SignatureLine>)> {
         std::iter::from_fn(|| self.cosignatures.try_recv().ok()).find(|(_, lines)| !lines.is_empty())
     }
@@ -92,7 +92,7 @@ impl Publisher {
     pub(crate) fn finish(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // A sink that panicked published nothing, which its old report shows.
+            // A sink that panicked published nothing; its last report shows that.
             drop(thread.join());
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Queries for records: newest first, in pages.
+//! Record queries: newest first, in pages.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use super::text_filter::TextProbe;
 /// Conditions that records must match. Absent conditions match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Session id of the harness.
+    /// The harness's id for the session.
     pub session: Option<String>,
     /// Name of the harness.
     pub harness: Option<String>,
-    /// Name of the tool in the harness.
+    /// The harness's name for the tool.
     pub tool: Option<String>,
-    /// Verdict: `none`, `allow`, `defer`, `ask`, `deny`.
+    /// The verdict: `none`, `allow`, `defer`, `ask` or `deny`.
     pub verdict: Option<String>,
     /// Id of the deciding rule.
     pub rule: Option<String>,
@@ -29,28 +29,28 @@ pub struct Filter {
     pub kind: Option<crate::envelope::LeafKind>,
     /// Start of the time range, in milliseconds since the Unix epoch.
     pub from_ms: Option<u64>,
-    /// End of the time range, which is excluded.
+    /// End of the time range, exclusive.
     pub until_ms: Option<u64>,
-    /// A text in the envelope or in the stored payload, ignoring the case of ASCII letters.
+    /// A string in the envelope or the stored payload. The case of ASCII letters is ignored.
     pub text: Option<String>,
-    /// Only records before this number: `next` of the previous page.
+    /// Only records before this number: the `next` of the previous page.
     pub before: Option<u64>,
 }
 
-/// One page of a query.
+/// One page of query results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordPage {
     /// Records, newest first.
     pub records: Vec<StoredRecord>,
-    /// Value of `before` for the next page, if there is one.
+    /// Value of `before` that requests the next page, if there is one.
     pub next: Option<u64>,
 }
 
 /// A filter as SQL conditions.
 pub(super) struct Conditions {
-    /// Condition on a leaf `l`.
+    /// Condition that a leaf `l` must match.
     pub(super) leaves: String,
-    /// Condition on a block `b` that has such leaves; `None` if any block may.
+    /// Condition that a block `b` with matching leaves fulfils; `None` if any block may contain them.
     pub(super) blocks: Option<String>,
     /// Parameters of both conditions.
     pub(super) values: Vec<Value>,
@@ -95,7 +95,7 @@ impl Filter {
             add("l.seq < ?", "", Value::Integer(sql_i64(before)));
         }
         if let Some(text) = &self.text {
-            // Envelope and payload are JSON, so the text is escaped as in JSON.
+            // Envelope and payload are JSON, so the search string is escaped as in JSON.
             let escaped = json_text(text).replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
             add(
                 "(CAST(l.bytes AS TEXT) LIKE ? ESCAPE '\\' OR CAST(l.payload AS TEXT) LIKE ? ESCAPE '\\')",
@@ -109,7 +109,7 @@ impl Filter {
 }
 
 impl Reader {
-    /// Finds at most `limit` records that match, newest first.
+    /// Returns at most `limit` matching records, newest first.
     pub fn query(&self, filter: &Filter, limit: u64) -> Result<RecordPage, ReadError> {
         // One transaction gives a consistent view of the index.
         let transaction = self.connection.unchecked_transaction()?;
@@ -145,7 +145,7 @@ impl Reader {
             Ok(())
         };
         let indexed_end = self.first_unindexed()?;
-        // First the records that are not indexed yet, then block by block.
+        // Records that are not indexed yet come first, then the blocks one by one.
         read_range(indexed_end, u64::MAX, &mut records)?;
         if count(&records) >= limit {
             return Ok(records);
@@ -157,8 +157,8 @@ impl Reader {
         Ok(records)
     }
 
-    /// Calls `each` for full blocks that may have matching records, newest first, until it returns false. If the filter
-    /// cannot exclude blocks, all of them are one range.
+    /// Calls `each` for full blocks that may contain matching records, newest first, until it returns false. If the
+    /// filter cannot exclude blocks, all of them form one range.
     pub(super) fn each_block_backwards(
         &self,
         filter: &Filter,
@@ -202,7 +202,7 @@ impl Reader {
     }
 }
 
-/// Escapes a text as in JSON, without quotes.
+/// Escapes a string as in JSON, without quotes.
 fn json_text(text: &str) -> String {
     let quoted = serde_json::Value::String(text.to_owned()).to_string();
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reading a ledger. Any number of readers in any process can run while the writer works.
+//! Reads a ledger. Any number of readers in any process can run while the writer is working.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,31 +27,31 @@ pub struct Reader {
     pub(super) connection: Connection,
     /// Directory of the ledger.
     pub(super) dir: PathBuf,
-    /// Format of the store. Older formats are read without migration.
+    /// The store's format. Older formats are read without migration.
     format: i64,
 }
 
-/// A record as it is stored.
+/// A record in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRecord {
     /// Number of the record.
     pub seq: u64,
-    /// Hash of the leaf.
+    /// The leaf's hash.
     pub hash: Hash,
-    /// Bytes of the envelope; `None` if it was pruned.
+    /// The envelope's bytes; `None` if the record was pruned.
     pub bytes: Option<Vec<u8>>,
-    /// Payload; `None` if the record has none or was pruned.
+    /// The payload; `None` if the record has none or was pruned.
     pub payload: Option<StoredPayload>,
-    /// Whether this is an undelivered decision, which a later record supersedes.
+    /// Whether this is an undelivered decision that a later record supersedes.
     pub undelivered: bool,
 }
 
-/// A payload as it is stored.
+/// A payload in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPayload {
-    /// `None` if the payload was erased.
+    /// Salt of the commitment; `None` if the payload was erased.
     pub salt: Option<Vec<u8>>,
-    /// `None` if the payload was erased, or was too large to be stored.
+    /// The payload's bytes; `None` if the payload was erased or was too large to be stored.
     pub bytes: Option<Vec<u8>>,
 }
 
@@ -80,19 +80,19 @@ impl StoredRecord {
         })
     }
 
-    /// Parses the envelope; `None` if it was pruned.
+    /// Parses the envelope; `None` if the record was pruned.
     pub fn envelope(&self) -> Option<Result<Envelope<'_>, serde_json::Error>> {
         self.bytes.as_deref().map(Envelope::parse)
     }
 }
 
-/// Calls `visit` with a row, without copying it: the leaf, and the hashes in its row.
+/// Calls `visit` with a row without copying it. The arguments are the leaf and the hashes in its row.
 pub(super) fn with_leaf<T>(
     row: &Row<'_>,
     visit: impl FnOnce(LeafRef<'_>, &[u8]) -> T,
 ) -> rusqlite::Result<T> {
     let nodes = row.get_ref(1)?.as_blob()?;
-    // A zero hash matches no leaf, so that the verifier reports a row without a hash.
+    // A zero hash matches no leaf, so the verifier reports a row without a hash.
     let hash = tree::hash_at_level(nodes, 0).unwrap_or(Hash([0; 32]));
     let (salt, bytes) = (row.get_ref(4)?.as_blob_or_null()?, row.get_ref(5)?.as_blob_or_null()?);
     let present = salt.is_some() || bytes.is_some() || row.get_ref(3)?.as_i64()? != 0;
@@ -118,17 +118,17 @@ impl Reader {
         Ok(Self { connection, dir: dir.to_owned(), format })
     }
 
-    /// Whether the store has the table of undelivered decisions.
+    /// Whether the store has a table of undelivered decisions.
     pub(super) fn knows_undelivered(&self) -> bool {
         self.format >= 3
     }
 
-    /// Whether the last leaf's row has the head signature.
+    /// Whether the last leaf's row contains the head signature.
     pub(super) fn has_heads(&self) -> bool {
         self.format >= 4
     }
 
-    /// The first leaf whose row must have a value in the `head` column.
+    /// Returns the first leaf whose row must have a value in the `head` column.
     pub(super) fn first_head_row(&self) -> Result<u64, ReadError> {
         let from = if self.format >= 5 { rows::get_meta(&self.connection, "heads_from")? } else { None };
         Ok(from.and_then(|from| from.parse().ok()).unwrap_or(u64::MAX))
@@ -149,17 +149,17 @@ impl Reader {
         self.format >= 2
     }
 
-    /// Number of the first leaf that is not indexed.
+    /// Returns the number of the first leaf that is not indexed.
     pub(super) fn first_unindexed(&self) -> Result<u64, ReadError> {
         Ok(if self.has_block_index() { block::indexed_end(&self.connection)? } else { 0 })
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn size(&self) -> Result<u64, ReadError> {
         Ok(rows::size(&self.connection)?)
     }
 
-    /// The current key according to the ledger. It is not verified.
+    /// Returns the current key according to the ledger, without verifying it.
     pub fn key(&self) -> Result<Option<VerifierKey>, ReadError> {
         Ok(rows::get_meta(&self.connection, "key")?.and_then(|key| key.parse().ok()))
     }
@@ -172,7 +172,7 @@ impl Reader {
         Ok(self.mark_undelivered(record.into_iter().collect())?.pop())
     }
 
-    /// The number of the record with this event id.
+    /// Returns the number of the record with this event id.
     pub fn find(&self, id: &str) -> Result<Option<u64>, ReadError> {
         if self.has_block_index()
             && let Some(seq) = block::find(&self.connection, id)?
@@ -185,7 +185,7 @@ impl Reader {
         Ok(found.optional()?)
     }
 
-    /// Reads at most `limit` records from `from` on, oldest first.
+    /// Reads at most `limit` records starting at `from`, oldest first.
     pub fn records_from(&self, from: u64, limit: u64) -> Result<Vec<StoredRecord>, ReadError> {
         let sql = format!("SELECT {RECORD_COLUMNS} WHERE l.seq >= ?1 ORDER BY l.seq LIMIT ?2");
         let mut statement = self.connection.prepare_cached(&sql)?;
@@ -198,7 +198,7 @@ impl Reader {
         Ok(rows::last_checkpoint(&self.connection)?)
     }
 
-    /// The head: a signed checkpoint of all leaves, which may not be published yet.
+    /// Returns the head: a signed checkpoint over all leaves that may not be published yet.
     pub fn head(&self) -> Result<Option<String>, ReadError> {
         let Some(signature) = self.head_signature()? else {
             return Ok(if self.has_heads() { None } else { rows::get_meta(&self.connection, "head")? });
@@ -211,17 +211,17 @@ impl Reader {
         Ok(Some(Note { text: checkpoint.text(), signatures }.to_string()))
     }
 
-    /// The signature of the head, as it is stored.
+    /// Returns the stored head signature.
     pub(super) fn head_signature(&self) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(if self.has_heads() { rows::head(&self.connection)? } else { None })
     }
 
-    /// The root hash of the tree with this many leaves.
+    /// Returns the root hash of the tree with this many leaves.
     pub fn root(&self, size: u64) -> Result<Hash, ReadError> {
         Ok(tree::root(&StoredNodes(&self.connection), size)?)
     }
 
-    /// The proof of one leaf under the latest checkpoint; `None` if the leaf is pruned or not covered yet.
+    /// Returns the proof of a leaf under the latest checkpoint; `None` if the leaf was pruned or is not covered yet.
     pub fn proof(&self, seq: u64) -> Result<Option<LeafProof>, ReadError> {
         let Some((size, checkpoint)) = self.checkpoint()? else { return Ok(None) };
         let Some(path) = self.inclusion_proof(seq, size)? else { return Ok(None) };
@@ -229,17 +229,17 @@ impl Reader {
         Ok(leaf.map(|leaf| LeafProof { leaf, seq, path, checkpoint }))
     }
 
-    /// The path from a leaf to the root of the tree of `size` leaves.
+    /// Returns the path from a leaf to the root of the tree of `size` leaves.
     pub fn inclusion_proof(&self, seq: u64, size: u64) -> Result<Option<Vec<Hash>>, ReadError> {
         Ok(tree::inclusion_proof(&StoredNodes(&self.connection), seq, size)?)
     }
 
-    /// The proof that the tree of `size` leaves extends the one of `old` leaves.
+    /// Returns the proof that the tree of `size` leaves extends the tree of `old` leaves.
     pub fn consistency_proof(&self, old: u64, size: u64) -> Result<Option<Vec<Hash>>, ReadError> {
         Ok(tree::consistency_proof(&StoredNodes(&self.connection), old, size)?)
     }
 
-    /// Exports all leaves that the latest checkpoint covers. Returns their number.
+    /// Exports all leaves that the latest checkpoint covers. Returns the number of leaves.
     pub fn export(&self, format: FileFormat, to: &mut dyn Write) -> Result<u64, ReadError> {
         let io = |error: std::io::Error| ReadError(format!("cannot write the export: {error}"));
         let Some((size, note)) = self.checkpoint()? else {
@@ -264,7 +264,7 @@ impl Reader {
             with_leaf(row, |item, _| match (format, item.bytes.map(Envelope::parse)) {
                 (FileFormat::Jsonl, _) => export::write_leaf(to, &item),
                 (FileFormat::Csv, Some(Ok(leaf))) => export::write_csv_row(to, &leaf),
-                // Pruned leaves have no row; `verify` reports leaves that are invalid.
+                // Pruned leaves have no CSV row; `verify` reports invalid leaves.
                 (FileFormat::Csv, _) => Ok(()),
             })?
             .map_err(io)?;
@@ -280,7 +280,7 @@ impl Reader {
         Ok(size)
     }
 
-    /// Exports all leaves that the latest checkpoint covers as tiles. Returns their number.
+    /// Exports all leaves that the latest checkpoint covers as tiles. Returns the number of leaves.
     pub fn export_tiles(&self, dir: &Path) -> Result<u64, TilesError> {
         let read = |error: ReadError| TilesError::Read(error.to_string());
         let (size, note) = self
@@ -308,7 +308,7 @@ fn connect_immutable(path: &Path) -> rusqlite::Result<Connection> {
     check_readable(Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?)
 }
 
-/// Runs a query, because SQLite opens the file only then.
+/// Runs a query, because SQLite does not open the file before the first query.
 fn check_readable(connection: Connection) -> rusqlite::Result<Connection> {
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)

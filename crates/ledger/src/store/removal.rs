@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Erasing of payloads and pruning of leaves, each recorded by a leaf.
+//! Erases payloads and prunes leaves. A leaf records each removal.
 
 use rusqlite::Connection;
 
@@ -12,20 +12,20 @@ use super::{block, counters};
 use crate::entry::EntryBody;
 use crate::envelope::LeafKind;
 
-/// Leaves to prune or whose payloads to erase, with the content of the leaf about it.
+/// Leaves to prune or payloads to erase, with the content of the leaf that records the removal.
 pub(crate) struct Removal {
     pub(crate) kind: LeafKind,
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) who: String,
     pub(crate) reason: String,
-    /// Number of removed bytes, if this is one of many batches. The journal is then not truncated after each batch,
-    /// because that waits for readers and would block other callers.
+    /// Number of removed bytes, if this is one of many batches. The journal is not truncated after each of them,
+    /// because truncating waits for readers and would block other callers.
     pub(crate) batch_bytes: Option<usize>,
 }
 
 impl Writer {
-    /// Erases payloads or prunes leaves, and appends a leaf about it in the same transaction.
+    /// Erases payloads or prunes leaves, and appends a leaf that records it in the same transaction.
     pub(crate) fn remove(&mut self, removal: &Removal) -> Result<Appended, AppendError> {
         let Removal { kind, from, to, who, reason, batch_bytes } = removal;
         if from > to || *to >= self.tree.size() {
@@ -39,7 +39,7 @@ impl Writer {
             ..EntryBody::default()
         };
         let range = [sql_i64(*from), sql_i64(*to)];
-        // Overwrites freed pages with zeros.
+        // SQLite overwrites freed pages with zeros.
         self.connection.pragma_update(None, "secure_delete", true)?;
         let sql = match kind {
             LeafKind::Prune => {
@@ -73,12 +73,12 @@ impl Writer {
         self.mark_stale();
         let appended = result?;
         if let Some(bytes) = *batch_bytes {
-            // Overwritten pages are in the journal, which the WAL thread checkpoints.
+            // The overwritten pages are in the journal, which the WAL thread checkpoints.
             self.wal.add_written(bytes);
             return Ok(appended);
         }
-        // Erased content is still in the journal until it is truncated. If a reader prevents that, the next removal
-        // does it.
+        // Erased content remains in the journal until it is truncated. If a reader prevents the truncation, the next
+        // removal does it.
         drop(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         Ok(appended)
     }

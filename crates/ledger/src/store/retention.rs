@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention: finds the records that exceed a limit, in batches to prune.
+//! Retention: finds the records that exceed a limit, and splits them into batches to prune.
 //!
-//! This only reads. [`Ledger::prune_batch`](super::Ledger::prune_batch) occupies the writer, for one transaction per batch.
+//! This module only reads. [`Ledger::prune_batch`](super::Ledger::prune_batch) runs one transaction per batch.
 
 use std::ops::Range;
 
@@ -10,31 +10,30 @@ use super::error::ReadError;
 use super::reader::Reader;
 use super::rows::{get_u64, sql_i64};
 
-/// Maximum number of records in a batch: one block of the index.
+/// Maximum number of records in a batch: one index block.
 const MAX_BATCH_RECORDS: u64 = 256;
-/// Maximum content of a batch. A larger record is a batch on its own.
+/// Maximum size of the content in a batch. A larger record forms its own batch.
 const MAX_BATCH_BYTES: u64 = 512 << 10;
 
-/// Records with content that pruning removes, with the bytes of their content. Records that `verify` needs have none
-/// to remove.
+/// Selects the records whose content can be pruned, with its size in bytes. Records that `verify` needs are left out.
 const PRUNABLE_SQL: &str = "SELECT seq, length(bytes) + coalesce(length(payload), 0) FROM leaves
     WHERE seq BETWEEN ?1 AND ?2 AND bytes IS NOT NULL AND kind NOT IN ('start', 'rotate', 'prune', 'erase')";
 
 /// Consecutive records that are pruned in one transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneBatch {
-    /// The first record to prune.
+    /// Number of the first record to prune.
     pub from: u64,
-    /// The last record to prune.
+    /// Number of the last record to prune.
     pub to: u64,
     /// Number of records that have content.
     pub records: u64,
-    /// Size of their content, in bytes.
+    /// Size of the content, in bytes.
     pub bytes: u64,
 }
 
 impl Reader {
-    /// The next records of `from..=to` to prune together, oldest first. `None` if all are pruned.
+    /// Returns the next records in `from..=to` to prune together, oldest first; `None` if all are pruned.
     pub fn next_prune_batch(&self, from: u64, to: u64) -> Result<Option<PruneBatch>, ReadError> {
         let mut batch: Option<PruneBatch> = None;
         self.each_prunable((from, to), "ASC", |seq, bytes| {
@@ -48,7 +47,7 @@ impl Reader {
         Ok(batch)
     }
 
-    /// Bytes of content of these records: envelopes and payloads, without hashes and index.
+    /// Returns the size of these records' envelopes and payloads in bytes, without hashes and index.
     pub fn content_bytes(&self, records: Range<u64>) -> Result<u64, ReadError> {
         let mut sum = 0;
         let Some(last) = records.end.checked_sub(1) else { return Ok(0) };
@@ -59,8 +58,8 @@ impl Reader {
         Ok(sum)
     }
 
-    /// If the content of all records exceeds `max_bytes`: the newest record to prune so that the content of all
-    /// newer ones fits into `target_bytes`.
+    /// Returns the newest record to prune if the content of all records exceeds `max_bytes`. The content of all newer
+    /// records fits into `target_bytes`.
     pub fn last_beyond_bytes(&self, max_bytes: u64, target_bytes: u64) -> Result<Option<u64>, ReadError> {
         let (mut sum, mut beyond) = (0, None);
         self.each_prunable((0, u64::MAX), "DESC", |seq, bytes| {
@@ -73,14 +72,14 @@ impl Reader {
         Ok(beyond.filter(|_| sum > max_bytes))
     }
 
-    /// Bytes of the database that are in use: content, hashes and index.
+    /// Returns the number of bytes in use in the database: content, hashes and index.
     pub fn used_bytes(&self) -> Result<u64, ReadError> {
         let sql = "SELECT (page_count - freelist_count) * page_size
             FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
         Ok(self.connection.query_row(sql, [], |row| get_u64(row, 0))?)
     }
 
-    /// Calls `visit` with number and bytes of each record that can be pruned, until it returns false.
+    /// Calls `visit` with the number and size of each record that can be pruned, until it returns false.
     fn each_prunable(
         &self,
         (from, to): (u64, u64),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Access to the tables of the store.
+//! Reads and writes the store's tables.
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -10,7 +10,7 @@ use crate::hash::{HASH_BYTES, Hash};
 use crate::payload::SealedPayload;
 use crate::tree::{Nodes, holding_leaf};
 
-/// Converts a number for SQLite, which has signed integers only.
+/// Converts a number for SQLite, which only has signed integers.
 pub(crate) fn sql_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -21,7 +21,7 @@ pub(crate) fn get_u64(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(at, number))
 }
 
-/// The hashes in the rows of leaves.
+/// The hashes in the leaves' rows.
 pub(crate) struct StoredNodes<'c>(pub(crate) &'c Connection);
 
 impl Nodes for StoredNodes<'_> {
@@ -40,7 +40,7 @@ impl Nodes for StoredNodes<'_> {
     }
 }
 
-/// Number of leaves.
+/// Returns the number of leaves.
 pub(crate) fn size(connection: &Connection) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare_cached("SELECT coalesce(max(seq) + 1, 0) FROM leaves")?;
     statement.query_row([], |row| get_u64(row, 0))
@@ -49,7 +49,7 @@ pub(crate) fn size(connection: &Connection) -> rusqlite::Result<u64> {
 /// A leaf to insert.
 pub(crate) struct NewLeaf<'a> {
     pub(crate) seq: u64,
-    /// Concatenated hashes that the leaf completes.
+    /// The hashes that the leaf completes, concatenated.
     pub(crate) nodes: &'a [u8],
     pub(crate) id: &'a str,
     pub(crate) ts: i64,
@@ -57,11 +57,11 @@ pub(crate) struct NewLeaf<'a> {
     pub(crate) columns: &'a LookupColumns,
     pub(crate) bytes: &'a [u8],
     pub(crate) payload: Option<&'a SealedPayload>,
-    /// The signature over the tree up to this leaf, if it is the last of its commit.
+    /// The signature over the tree up to this leaf, if this is the last leaf in its commit.
     pub(crate) head: Option<&'a [u8]>,
 }
 
-/// Inserts the row of a leaf.
+/// Inserts a leaf's row.
 pub(crate) fn insert_leaf(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::Result<()> {
     let columns = leaf.columns;
     let mut statement = connection.prepare_cached(
@@ -87,13 +87,13 @@ pub(crate) fn insert_leaf(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqli
     Ok(())
 }
 
-/// Reads a value of the `meta` table.
+/// Reads a value from the `meta` table.
 pub(crate) fn get_meta(connection: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE name = ?1")?;
     statement.query_row([name], |row| row.get(0)).optional()
 }
 
-/// Sets a value of the `meta` table.
+/// Sets a value in the `meta` table.
 pub(crate) fn set_meta(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
     connection.prepare_cached(sql)?.execute([name, value]).map(drop)
@@ -112,8 +112,8 @@ pub(crate) fn set_checkpoint(
         .map(drop)
 }
 
-/// Value of the `head` column in rows without the head. It is as long as a signature, so that the size of a row does not
-/// change when the head moves to the next one.
+/// Value of the `head` column in rows without the head. It is as long as a signature, so that a row's size does not
+/// change when the head moves to the next row.
 pub(crate) const NO_HEAD: [u8; 64] = [0; 64];
 
 /// Writes the head signature into a row, or removes it.
@@ -122,7 +122,7 @@ pub(crate) fn set_head(connection: &Connection, seq: u64, head: &[u8]) -> rusqli
     connection.prepare_cached(sql)?.execute(params![sql_i64(seq), head]).map(drop)
 }
 
-/// Reads the head: the signature over the tree of all leaves, in the last row.
+/// Reads the head from the last row: the signature over the tree of all leaves.
 pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
     let sql = "SELECT head FROM leaves ORDER BY seq DESC LIMIT 1";
     let head = connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scans of decisions, oldest first and without copying, for callers that aggregate many of them.
+//! Scans decisions, oldest first and without copying, for callers that aggregate many of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::error::ReadError;
 use super::reader::Reader;
 use super::rows::{get_u64, sql_i64};
 
-/// Columns of a decision. Large columns are last, so that they are read only if needed.
+/// Columns of a decision. Large columns come last, so that they are read only if needed.
 const DECISION_COLUMNS: &str = "l.seq, l.source, l.session, l.erased, l.bytes, l.payload FROM leaves l";
 
 /// A decision, borrowed from its row.
@@ -21,17 +21,17 @@ const DECISION_COLUMNS: &str = "l.seq, l.source, l.session, l.erased, l.bytes, l
 pub struct DecisionRef<'a> {
     /// Number of the record.
     pub seq: u64,
-    /// Bytes of the envelope.
+    /// The envelope's bytes.
     pub bytes: &'a [u8],
-    /// Payload; `None` if there is none, if it was too large, or if it was erased.
+    /// The payload; `None` if there is none, it was too large, or it was erased.
     pub payload: Option<&'a [u8]>,
     /// Whether the payload was erased.
     pub erased: bool,
 }
 
 impl Reader {
-    /// Calls `each` for the decisions of the sessions for which `wanted` returns true, by harness and id. Skips undelivered
-    /// decisions. Returns the number after the last record that was read.
+    /// Calls `each` for the decisions in sessions for which `wanted` returns true; its arguments are harness and
+    /// session id. Skips undelivered decisions. Returns the number after the last record read.
     pub fn scan_decisions(
         &self,
         range: Range<u64>,
@@ -46,7 +46,7 @@ impl Reader {
         Ok(last.map_or(range.start, |last| last + 1))
     }
 
-    /// Calls `each` for all delivered decisions of one session.
+    /// Calls `each` for all delivered decisions in one session.
     pub fn scan_session(
         &self,
         harness: &str,
@@ -90,7 +90,7 @@ impl Reader {
     }
 }
 
-/// Calls `each` for the rows. Returns the number of the last one.
+/// Calls `each` for the rows. Returns the number of the last row.
 fn visit_rows(
     mut rows: Rows<'_>,
     undelivered: &BTreeSet<u64>,
@@ -101,7 +101,7 @@ fn visit_rows(
     while let Some(row) = rows.next()? {
         let seq = get_u64(row, 0)?;
         last = Some(seq);
-        // Pruned leaves and other kinds of leaves have no session.
+        // Pruned leaves and leaves of other kinds have no session.
         let (Some(source), Some(session)) = (text(row, 1)?, text(row, 2)?) else { continue };
         if !wanted(source, session) || undelivered.contains(&seq) {
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Statistics of a ledger.
+//! Ledger statistics.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -19,22 +19,22 @@ use super::query::{Conditions, Filter};
 use super::reader::Reader;
 use super::rows::{get_u64, sql_i64};
 
-/// Maximum number of names in a list. Further names count in the totals only.
+/// Maximum number of names in a list. Records with further names count only in the totals.
 const MAX_NAMES: usize = 50;
 const HOURS_OF_DAY: u64 = 24;
 
-/// Statistics of the records that match a filter. Lists are sorted by count, largest first.
+/// Statistics for the records that match a filter. Lists are sorted by count, largest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Number of records.
     pub leaves: u64,
-    /// Number of undelivered decisions, which count in the totals only.
+    /// Number of undelivered decisions, which count only in the totals.
     pub undelivered: u64,
     /// Number of sessions.
     pub sessions: u64,
     /// Time of the first event, in milliseconds since the Unix epoch.
     pub first_ms: Option<u64>,
-    /// Time of the last event.
+    /// Time of the last event, in milliseconds since the Unix epoch.
     pub last_ms: Option<u64>,
     /// Number of records by kind.
     pub kinds: Vec<(String, u64)>,
@@ -46,7 +46,7 @@ pub struct Stats {
     pub tools: Vec<(String, u64)>,
     /// Number of records by deciding rule.
     pub rules: Vec<(String, u64)>,
-    /// Number of decisions by day and verdict, oldest first: midnight in UTC, verdict, number.
+    /// Number of decisions by day and verdict, oldest first: midnight in UTC, verdict, count.
     pub days: Vec<(u64, String, u64)>,
     /// Number of stored payloads.
     pub payloads: u64,
@@ -58,18 +58,18 @@ pub struct Stats {
     pub pruned: u64,
 }
 
-/// Disk space of a ledger, in bytes.
+/// Disk space used by a ledger, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskUse {
-    /// Size of all files in its directory.
+    /// Size of all files in the ledger's directory.
     pub total: u64,
-    /// Size of SQLite's journal, which is part of the total. It has recent writes, some of them several times, so it does
-    /// not show how much space a record takes.
+    /// Size of SQLite's journal, which is part of the total. It contains recent writes, some of them several times,
+    /// so it does not show how much space a record takes.
     pub journal: u64,
 }
 
 impl DiskUse {
-    /// Adds up the files in a ledger's directory.
+    /// Adds up the sizes of the files in a ledger's directory.
     pub fn measure(dir: &Path) -> Self {
         let journal = format!("{DATABASE_FILE}-wal");
         let mut found = Self::default();
@@ -82,7 +82,7 @@ impl DiskUse {
     }
 }
 
-/// Statistics as they are added up, counter by counter.
+/// Statistics while they are being added up, counter by counter.
 #[derive(Default)]
 struct StatsSum {
     totals: CounterValues,
@@ -92,9 +92,9 @@ struct StatsSum {
     harnesses: HashMap<String, u64>,
     tools: HashMap<String, u64>,
     rules: HashMap<String, u64>,
-    /// Decisions by day since the Unix epoch and verdict.
+    /// Number of decisions by verdict, for each day since the Unix epoch.
     days: BTreeMap<u64, HashMap<String, u64>>,
-    /// The first and the last event of the records that were read; counters have none.
+    /// Times of the first and last event in the records that were read; counters contain no times.
     times: Option<(u64, u64)>,
 }
 
@@ -164,7 +164,7 @@ fn add_to_name(names: &mut HashMap<String, u64>, name: &str, count: u64) {
     }
 }
 
-/// The most frequent names first, then by name.
+/// Sorts the names by count, most frequent first, then by name.
 fn most_frequent(names: HashMap<String, u64>) -> Vec<(String, u64)> {
     let mut names: Vec<_> = names.into_iter().filter(|(_, count)| *count > 0).collect();
     names.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -185,10 +185,10 @@ fn whole_hours(filter: &Filter) -> (Range<u64>, Vec<(u64, u64)>) {
 }
 
 impl Reader {
-    /// Counts the records that match. For full blocks it reads counters, unless the filter has a session or a text, which
-    /// are in few blocks.
+    /// Counts the matching records. For full blocks it reads counters, unless the filter has a session or a text,
+    /// which occur in few blocks.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
-        // One transaction gives consistent numbers.
+        // One transaction gives consistent counts.
         let transaction = self.connection.unchecked_transaction()?;
         let indexed_end = self.first_unindexed()?;
         let mut sum = StatsSum::default();
@@ -215,7 +215,7 @@ impl Reader {
         Ok(sum.finish(times))
     }
 
-    /// Adds the counters of these hours.
+    /// Adds the counters for these hours.
     fn add_counters(&self, filter: &Filter, hours: &Range<u64>, sum: &mut StatsSum) -> Result<(), ReadError> {
         let names = Filter { from_ms: None, until_ms: None, ..filter.clone() };
         // Counters have the same columns as records.
@@ -231,11 +231,11 @@ impl Reader {
         self.add_rows(&sql, &values, sum)
     }
 
-    /// Adds records of full blocks that match.
+    /// Adds the matching records in full blocks.
     fn add_indexed(&self, filter: &Filter, indexed_end: u64, sum: &mut StatsSum) -> Result<(), ReadError> {
         let mut next = 0..0;
         self.each_block_backwards(filter, indexed_end, |block| {
-            // Joins adjacent blocks to one range.
+            // Joins adjacent blocks into one range.
             if next.start != block.end {
                 self.add_range(filter, next.clone(), sum)?;
                 next.end = block.end;
@@ -246,7 +246,7 @@ impl Reader {
         self.add_range(filter, next, sum)
     }
 
-    /// Adds the records of a range that match.
+    /// Adds the matching records in a range.
     fn add_range(&self, filter: &Filter, range: Range<u64>, sum: &mut StatsSum) -> Result<(), ReadError> {
         if range.is_empty() {
             return Ok(());
@@ -280,8 +280,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The time of the first or the last event that matches: `min` or `max`. Blocks are read in the order of
-    /// their first or last event, until no other block can have an earlier or a later one.
+    /// Returns the time of the first or last matching event; `limit` is `min` or `max`. Blocks are read in the order
+    /// of their first or last event, until no other block can contain an earlier or later one.
     fn time_limit(&self, filter: &Filter, indexed_end: u64, limit: &str) -> Result<Option<u64>, ReadError> {
         let Conditions { leaves, blocks, mut values } = filter.conditions();
         let at = values.len();

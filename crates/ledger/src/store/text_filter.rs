@@ -2,26 +2,26 @@
 
 //! Text search: one Bloom filter for each full block of records.
 //!
-//! The filter has a bit for every sequence of four bytes in an envelope or a stored payload of its block, with
-//! ASCII letters in lower case. A search reads only the blocks whose filter has all sequences of the text. A full-text
-//! index would take as much space as the records and several times the CPU time of an append; a filter takes 64 bytes and
-//! half a microsecond for each record.
+//! The filter has a bit for every sequence of four bytes in the envelopes and stored payloads of its block, with
+//! ASCII letters in lower case. A search reads only the blocks whose filter contains all sequences of the search
+//! string. A full-text index would take as much space as the records and several times the CPU time of an append. A
+//! filter takes 64 bytes and half a microsecond per record.
 //!
-//! After an erasure the filter of the block is computed again, so that it does not reveal erased text.
+//! After an erasure the block's filter is computed again, so that it does not reveal erased text.
 
 use rusqlite::{Connection, params};
 
 use super::block::BLOCK_RECORDS;
 use super::rows::sql_i64;
 
-/// Size of a filter. In a typical block a fifth of its bits are set.
+/// Size of a filter in bytes. In a typical block, a fifth of the bits are set.
 const FILTER_BYTES: usize = 16 << 10;
-/// Number of hash bits that select a bit of the filter.
+/// Number of hash bits that select a bit in the filter.
 const FILTER_INDEX_BITS: u32 = FILTER_BYTES.ilog2() + 3;
-/// Length of a sequence. Shorter texts have no probe.
+/// Length of a sequence. A shorter search string has no probe.
 const SEQUENCE_BYTES: usize = 4;
 
-/// The byte sequences that occur in some texts.
+/// The set of byte sequences in the texts of a block.
 #[derive(Debug)]
 pub(crate) struct TextFilter {
     /// One byte for each bit of the filter: setting a byte is twice as fast as setting a bit.
@@ -30,11 +30,11 @@ pub(crate) struct TextFilter {
     lower: Vec<u8>,
 }
 
-/// The bits that a filter must have for a text to occur in its block.
+/// The bits that must be set in a block's filter if the search string occurs in the block.
 #[derive(Debug)]
 pub(crate) struct TextProbe(Vec<usize>);
 
-/// The bit of each sequence of a text, which must be in lower case.
+/// Returns the bit for each sequence in a text, which must be in lower case.
 fn bits_of(lower: &[u8]) -> impl Iterator<Item = usize> {
     let sequences = lower.windows(SEQUENCE_BYTES).filter_map(|bytes| bytes.try_into().ok());
     // Multiplicative hashing with an odd constant.
@@ -68,7 +68,7 @@ impl TextFilter {
         bits
     }
 
-    /// The stored form of the filter of a full block, from its rows.
+    /// Returns the stored form of a full block's filter, computed from its rows.
     pub(crate) fn of_block(connection: &Connection, block: u64) -> rusqlite::Result<Vec<u8>> {
         let mut filter = Self::default();
         let sql = "SELECT bytes, payload FROM leaves WHERE seq BETWEEN ?1 AND ?2";
@@ -84,20 +84,20 @@ impl TextFilter {
     }
 }
 
-/// Stores the filter of a block, replacing an earlier one.
+/// Stores a block's filter, replacing an earlier one.
 pub(crate) fn store(connection: &Connection, block: u64, bits: &[u8]) -> rusqlite::Result<()> {
     let sql = "INSERT OR REPLACE INTO text_filters (block, bits) VALUES (?1, ?2)";
     connection.prepare_cached(sql)?.execute(params![sql_i64(block), bits]).map(drop)
 }
 
-/// Whether this is the stored filter of a block.
+/// Whether `bits` is the block's stored filter.
 pub(crate) fn is_stored(connection: &Connection, block: u64, bits: &[u8]) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM text_filters WHERE block = ?1 AND bits = ?2";
     connection.prepare_cached(sql)?.exists(params![sql_i64(block), bits])
 }
 
 impl TextProbe {
-    /// The probe of a text that is escaped as in JSON; `None` if the text is too short.
+    /// Creates the probe for a search string that is escaped as in JSON; `None` if the string is too short.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let mut bits: Vec<_> = bits_of(text.to_ascii_lowercase().as_bytes()).collect();
         bits.sort_unstable();
@@ -105,7 +105,7 @@ impl TextProbe {
         (!bits.is_empty()).then_some(Self(bits))
     }
 
-    /// Whether the text may occur in the block of this filter.
+    /// Whether the search string may occur in the block with this filter.
     pub(crate) fn may_occur(&self, filter: &[u8]) -> bool {
         self.0.iter().all(|bit| filter.get(bit / 8).is_none_or(|byte| byte & 1 << (bit % 8) != 0))
     }

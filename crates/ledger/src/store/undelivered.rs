@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Undelivered decisions: the hook timed out and decided in-process, and a later leaf records its decision.
+//! Undelivered decisions: the hook timed out and decided in-process, and a later leaf records the hook's decision.
 //!
-//! The envelope of the later leaf is authoritative. The table exists so that no event is counted twice.
+//! The later leaf's envelope is authoritative. The table prevents an event from being counted twice.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub(super) fn supersede(connection: &Connection, seq: u64, by: u64) -> rusqlite:
 }
 
 impl Reader {
-    /// Sets the mark of undelivered records.
+    /// Sets `undelivered` in records that were superseded.
     pub(super) fn mark_undelivered(
         &self,
         mut records: Vec<StoredRecord>,
@@ -40,7 +40,7 @@ impl Reader {
     }
 }
 
-/// Leaves with the events that they supersede.
+/// Leaves with the ids of the events that they supersede.
 #[derive(Debug, Default)]
 pub(super) struct SupersededEvents(BTreeSet<(u64, String)>);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Verification of a store: leaves, payloads, hashes, checkpoints and the index.
+//! Verifies a store: leaves, payloads, hashes, checkpoints and the index.
 
 use rusqlite::Row;
 use tenterhook_event::Timestamp;
@@ -20,11 +20,11 @@ use crate::problem::{Defect, LogProblem};
 use crate::sign::SoftwareKey;
 use crate::verify::{Expectations, VerifiedLog, Verifier};
 
-/// Indexed columns, which follow those of a record in the query.
+/// Indexed columns, which follow a record's columns in the query.
 const LOOKUP_COLUMNS: [&str; 7] = ["id", "kind", "source", "session", "tool", "verdict", "rule"];
 
 impl Reader {
-    /// Verifies the whole ledger. `progress` receives the number of leaves that were checked, and the total.
+    /// Verifies the whole ledger. `progress` receives the number of checked leaves and the total.
     pub fn verify(
         &self,
         expect: Expectations,
@@ -111,7 +111,7 @@ impl Reader {
         }
         progress(verifier.size(), Some(size));
         let verified = verifier.finish()?;
-        // A head in an earlier row could be used to remove the last leaves.
+        // A head in an earlier row could be used to remove the last leaves unnoticed.
         old_head.map_or(Ok(()), |seq| Err(Defect::StaleHead.at_leaf(seq)))?;
         head_missing.map_or(Ok(()), |seq| Err(Defect::HeadMissing.at_leaf(seq)))?;
         superseded.map_or(Ok(()), |superseded| superseded.check(&self.connection))?;
@@ -119,7 +119,7 @@ impl Reader {
         Ok(verified)
     }
 
-    /// Numbers of the undelivered decisions, which are few.
+    /// Returns the numbers of the undelivered decisions, which are few.
     fn undelivered_in_order(&self) -> Result<Vec<u64>, LogProblem> {
         if !self.knows_undelivered() {
             return Ok(Vec::new());
@@ -130,7 +130,7 @@ impl Reader {
         rows.collect::<Result<_, _>>().map_err(unreadable)
     }
 
-    /// Verifies checkpoints, key files and database pages. They cannot change a leaf, but differences are a sign of
+    /// Verifies checkpoints, key files and database pages. They cannot change a leaf, but differences indicate
     /// tampering.
     fn verify_other_files(&self, published: Option<&str>, verified: &VerifiedLog) -> Result<(), LogProblem> {
         if verified.checkpoints == 0 {
@@ -148,7 +148,7 @@ impl Reader {
             }
         }
         self.verify_key_files(verified)?;
-        // The pages of leaves were read above; this finds damage in other pages.
+        // The leaves' pages were read above; this query finds damage in other pages.
         let sql = "PRAGMA quick_check(1)";
         let found = self.connection.query_row(sql, [], |row| row.get::<_, String>(0)).map_err(unreadable)?;
         if found == "ok" { Ok(()) } else { Err(Defect::DamagedPages(found).in_log()) }
@@ -173,7 +173,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads the head of a store before format 4, with its size.
+    /// Reads the head and its size from a store older than format 4.
     fn legacy_head(&self, size: u64) -> Result<Option<(u64, String)>, LogProblem> {
         let note =
             if self.has_heads() { None } else { get_meta(&self.connection, "head").map_err(unreadable)? };
@@ -235,13 +235,13 @@ fn check_leaf(
     columns.check_columns(&envelope)
 }
 
-/// The indexed columns of a row.
+/// A row's indexed columns.
 struct LookupRow<'r> {
     seq: u64,
-    /// In the order of [`LOOKUP_COLUMNS`].
+    /// Values in the order of [`LOOKUP_COLUMNS`].
     values: [Option<&'r str>; LOOKUP_COLUMNS.len()],
     ts: i64,
-    /// The head signature, [`NO_HEAD`] if another row has it, or `None` in rows of older stores.
+    /// The head signature, [`NO_HEAD`] if another row contains it, or `None` in rows from older stores.
     head: Option<&'r [u8]>,
 }
 

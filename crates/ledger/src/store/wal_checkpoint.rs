@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checkpoints of SQLite's write-ahead log (the journal). A separate thread moves it into the database, so that appends
-//! do not wait for it.
+//! Checkpoints SQLite's write-ahead log (the journal). A separate thread moves the journal into the database, so that
+//! appends do not wait for it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use super::open::BUSY_TIMEOUT;
 use super::writer::Writer;
 use super::{DATABASE_FILE, PAGE_BYTES};
 
-/// Number of bytes that are written to the journal before it is checkpointed.
+/// Maximum number of bytes written to the journal before it is checkpointed.
 const MAX_JOURNAL_BYTES: usize = 8 << 20;
-/// Maximum length of a journal that the writer checkpoints itself, or that a brief writer leaves to the next one.
+/// Maximum length of a journal that the writer checkpoints itself, or that a brief writer leaves for the next writer.
 pub(crate) const SHORT_JOURNAL_BYTES: u64 = 1 << 20;
 /// How long the thread has for a checkpoint before the writer checks again.
 const CHECKPOINT_WAIT: Duration = Duration::from_millis(500);
-/// Number of attempts to truncate the journal of an idle ledger. Then it is left to the next commit.
+/// Maximum number of attempts to truncate an idle ledger's journal. After that, the next commit starts new attempts.
 const MAX_IDLE_CHECKS: u32 = 100;
 
-/// Requests checkpoints from a thread, which the first request starts.
+/// Requests checkpoints from a thread that is started by the first request.
 #[derive(Debug, Default)]
 pub(crate) struct WalCheckpointer {
     written: usize,
     requests: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// The thread has moved most of the journal: the writer moves the rest, so that the journal starts over.
+    /// Whether the thread has moved most of the journal. The writer then moves the rest, so the journal starts over.
     finish_requested: Arc<AtomicBool>,
-    /// Idle time after which the journal is truncated; `None`: never.
+    /// Idle time after which the journal is truncated; never if `None`.
     idle: Option<Duration>,
-    /// Time at which the writer tries to truncate the journal.
+    /// When the writer next tries to truncate the journal.
     idle_due: Option<Instant>,
     /// Number of attempts since the last commit.
     idle_checks: u32,
@@ -44,17 +44,17 @@ pub(crate) struct WalCheckpointer {
 impl WalCheckpointer {
     pub(crate) fn new(idle: Option<Duration>) -> Self {
         let mut this = Self::default();
-        // The last writer may have left a long journal.
+        // The previous writer may have left a long journal.
         (this.idle, this.idle_due) = (idle, idle.map(|idle| Instant::now() + idle));
         this
     }
 
-    /// Time of the next attempt to truncate the journal.
+    /// Returns the time of the next attempt to truncate the journal.
     pub(crate) fn idle_due(&self) -> Option<Instant> {
         self.idle_due
     }
 
-    /// Adds a number of bytes that are written to the journal.
+    /// Adds to the number of bytes written to the journal.
     pub(crate) fn add_written(&mut self, bytes: usize) {
         self.written += bytes;
     }
@@ -74,17 +74,17 @@ impl WalCheckpointer {
             self.start_thread(database);
         }
         if let Some(requests) = &self.requests {
-            // A request that is already waiting covers this one.
+            // A request that is already waiting covers this request.
             let _ = requests.try_send(());
         }
     }
 
-    /// Whether the writer must finish a checkpoint. Resets the request.
+    /// Returns whether the writer must finish a checkpoint, and resets the request.
     pub(crate) fn take_finish_request(&mut self) -> bool {
         self.finish_requested.load(Ordering::Relaxed) && self.finish_requested.swap(false, Ordering::Relaxed)
     }
 
-    /// Starts the thread. If that fails, SQLite checkpoints during an append.
+    /// Starts the thread. If starting fails, SQLite checkpoints during an append.
     fn start_thread(&mut self, database: &Path) {
         let (requests, received) = sync_channel(1);
         let (finish_requested, database) = (Arc::clone(&self.finish_requested), database.to_owned());
@@ -102,9 +102,9 @@ impl WalCheckpointer {
 }
 
 impl Writer {
-    /// Truncates the journal of an idle ledger, so that a copy of the database file is complete and the ledger is small.
-    /// The thread checkpoints a long journal first; then the writer truncates it. Appends never wait for a reader because
-    /// of this, and for the disk only as long as a short journal takes.
+    /// Truncates an idle ledger's journal, so that a copy of the database file is complete and the ledger is small.
+    /// The thread checkpoints a long journal first; then the writer truncates it. Appends therefore never wait for a
+    /// reader, and wait for the disk only as long as a short journal takes.
     pub(super) fn empty_idle_journal(&mut self) {
         let now = Instant::now();
         if self.wal.idle_due.is_none_or(|due| due > now) {
@@ -123,7 +123,7 @@ impl Writer {
             return;
         }
         if !truncate_journal(&self.connection).unwrap_or(false) {
-            // A reader still uses the journal.
+            // A reader is still using the journal.
             self.wal.idle_due = self.wal.idle.map(|idle| now + idle);
         }
     }
@@ -139,12 +139,12 @@ impl Drop for WalCheckpointer {
     }
 }
 
-/// Moves as much of the journal as possible without waiting.
+/// Moves as much of the journal as possible into the database without waiting.
 pub(crate) fn checkpoint_passive(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Truncates the journal, unless a reader uses it. Returns whether it did.
+/// Truncates the journal, unless a reader is using it. Returns whether the journal was truncated.
 fn truncate_journal(connection: &Connection) -> rusqlite::Result<bool> {
     connection.busy_timeout(Duration::ZERO)?;
     let is_busy: rusqlite::Result<i64> =

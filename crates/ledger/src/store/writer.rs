@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The writer, which numbers, hashes and commits leaves. The holder of a [`WriterGuard`](super::writer_queue) runs it.
+//! The writer numbers, hashes and commits leaves. The holder of a [`WriterGuard`](super::writer_queue) runs it.
 //!
-//! A leaf is *sequenced* when the writer gives it a number; a relaxed `append` returns then (see
-//! [`super::pending_entries`]). It is *integrated* when its row and hashes are committed; a durable `append` returns then.
-//! It is *published* when a signed checkpoint that covers it was sent to the sinks.
+//! A leaf is *sequenced* when the writer has given it a number; a relaxed `append` returns at that point (see
+//! [`super::pending_entries`]). It is *integrated* when its row and hashes are committed; a durable `append` returns
+//! at that point. It is *published* when a signed checkpoint that covers it has been sent to the sinks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,22 +32,22 @@ use crate::tree::Frontier;
 
 /// Name of the change that records a rebuild of the index.
 const INDEX_REBUILT: &str = "ledger index rebuilt";
-/// Number of leaves between two checks of the age of a commit.
+/// Number of leaves after which the age of a commit is checked again.
 const LEAVES_PER_CLOCK_CHECK: usize = 64;
 
 pub(crate) struct Writer {
-    /// Dropped before the connection: the last connection to close checkpoints the WAL.
+    /// Declared before the connection, so that it is dropped first: the last connection to close checkpoints the WAL.
     pub(super) wal: WalCheckpointer,
     pub(super) connection: Connection,
     pub(super) dir: PathBuf,
     pub(super) tree: Frontier,
     /// The leaves that are not indexed yet.
     block: OpenBlock,
-    /// The leaf whose row has the head signature.
+    /// Number of the leaf whose row contains the head signature.
     pub(super) head: Option<u64>,
-    /// Whether the state has to be read from the store again, after an error or a removal.
+    /// Whether the state must be read from the store again, after an error or a removal.
     stale: bool,
-    /// Entries that are only sequenced, if appends are relaxed.
+    /// Entries that are sequenced but not integrated, if appends are relaxed.
     pub(super) pending: Option<PendingEntries>,
     pub(super) signing: SigningState,
     pub(super) passphrase: Option<String>,
@@ -99,12 +99,12 @@ impl Writer {
         &self.publisher
     }
 
-    /// Records one entry in a commit of its own.
+    /// Records one entry in its own commit.
     pub(crate) fn append(&mut self, entry: &SealedEntry) -> Result<Appended, AppendError> {
         self.commit(std::iter::once(entry))?.pop().unwrap_or(Err(AppendError::Closed))
     }
 
-    /// Records at least one entry, and as many as one commit may have.
+    /// Records at least one entry, up to the maximum for one commit.
     pub(crate) fn commit<'e>(
         &mut self,
         entries: impl Iterator<Item = &'e SealedEntry>,
@@ -112,8 +112,8 @@ impl Writer {
         if self.pending.is_some() { Ok(self.sequence(entries)) } else { self.integrate(entries) }
     }
 
-    /// Records entries in one commit: at least one, and as many as its age allows. An entry that is rejected does not
-    /// affect the others.
+    /// Records entries in one commit: at least one, and as many as the commit's maximum age allows. A rejected entry
+    /// does not affect the others.
     pub(super) fn integrate<'e>(
         &mut self,
         entries: impl Iterator<Item = &'e SealedEntry>,
@@ -132,7 +132,7 @@ impl Writer {
                     break;
                 }
             }
-            // A checkpoint that is due goes into the same commit. If it fails, it is tried again later.
+            // A due checkpoint is part of the same commit. If signing fails, it is tried again later.
             let signed = this.signing.is_checkpoint_due(this.tree.size()).then(|| this.sign().ok()).flatten();
             Ok((results, signed))
         })?;
@@ -143,13 +143,13 @@ impl Writer {
         Ok(results)
     }
 
-    /// Runs a function in a transaction, which is rolled back if the function fails.
+    /// Runs a function in a transaction that is rolled back if the function fails.
     pub(super) fn run_transaction<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, AppendError>,
     ) -> Result<T, AppendError> {
         if self.wal.take_finish_request() {
-            // If it fails, it is tried again later.
+            // If the checkpoint fails, it is tried again later.
             drop(wal_checkpoint::checkpoint_passive(&self.connection));
         }
         if self.stale {
@@ -187,7 +187,7 @@ impl Writer {
         self.connection.prepare_cached(sql)?.execute([]).map(drop).map_err(AppendError::from)
     }
 
-    /// The number of the integrated leaf with this event id.
+    /// Returns the number of the integrated leaf with this event id.
     pub(super) fn find(&self, id: &str) -> Result<Option<u64>, AppendError> {
         Ok(self.block.find(&self.connection, id)?)
     }
@@ -201,7 +201,7 @@ impl Writer {
         self.stale = true;
     }
 
-    /// Rebuilds the index, and appends a `change` leaf about it.
+    /// Rebuilds the index, and appends a `change` leaf that records it.
     pub(super) fn rebuild_index(&mut self, who: &str) -> Result<Appended, AppendError> {
         let body = EntryBody {
             what: Some(INDEX_REBUILT.to_owned()),
@@ -224,7 +224,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Numbers and hashes a leaf and writes its row, with the head signature if it is the last of the commit.
+    /// Numbers and hashes a leaf and writes its row, with the head signature if it is the last leaf in the commit.
     fn write(&mut self, entry: &SealedEntry, last: bool) -> Result<Appended, AppendError> {
         let id = entry.id.to_string();
         if let Some(seq) = self.find(&id)? {
@@ -276,7 +276,7 @@ impl Writer {
         Ok(Appended::New { seq })
     }
 
-    /// Appends a leaf of the ledger itself, and runs `also` in the same transaction.
+    /// Appends a leaf that the ledger itself creates, and runs `also` in the same transaction.
     pub(super) fn append_internal(
         &mut self,
         kind: LeafKind,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The queue for the writer. A caller that finds the writer free commits in its own thread. If the writer is in use,
-//! entries are queued, and the ledger's thread commits all of them together. If the last commit was shared, the thread
-//! first waits briefly for more entries, because a commit of fifty leaves costs as much as a commit of one. It waits only
-//! while a thread works that may append, if the process reports that ([`BusyCallers`]).
+//! The writer's queue. A caller that finds the writer free commits in its own thread. If the writer is in use,
+//! entries are queued, and the ledger's thread commits all of them together. If the last commit was shared, the
+//! thread first waits briefly for more entries, because a commit of fifty leaves costs as much as a commit of one. If
+//! the process reports busy threads ([`BusyCallers`]), the ledger's thread waits only while there are any.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,14 @@ use super::ledger::{Appended, Command, WriterReply};
 use super::writer::Writer;
 use crate::entry::SealedEntry;
 
-/// Number of entries that are committed without waiting for more: the cost per entry is small then.
+/// Number of entries that are committed without waiting for more, because the cost per entry is small by then.
 const BATCH_TARGET: usize = 24;
-/// Number of checks during the gather time. Gathering ends when no entry arrived between two checks.
+/// Number of checks during the gather time. Gathering ends when no entry has arrived between two checks.
 const GATHER_CHECKS: u32 = 5;
 /// After a shared commit, further entries are expected for the gather time multiplied by this factor.
 const EXPECT_BATCH_FACTOR: u32 = 20;
 
-/// The writer, and the commands that wait for it.
+/// The writer and the commands that wait for it.
 pub(crate) struct WriterQueue {
     state: Mutex<QueueState>,
     /// Signals work for the ledger's thread.
@@ -42,7 +42,7 @@ struct QueueState {
     queue: VecDeque<Command>,
     closed: bool,
     thread: ThreadState,
-    /// Whether a caller waits for room.
+    /// Whether a caller is waiting for room.
     is_caller_waiting: bool,
     /// Time of the last commit, if several appends shared it.
     last_shared_commit: Option<Instant>,
@@ -55,11 +55,11 @@ enum ThreadState {
     Asleep {
         until: Option<Instant>,
     },
-    /// Waiting for more entries. It checks the queue periodically.
+    /// Waiting for more entries; the thread checks the queue periodically.
     Gathering,
 }
 
-/// Exclusive access to the writer, which is returned to the queue on drop.
+/// Exclusive access to the writer. Dropping the guard returns the writer to the queue.
 pub(crate) struct WriterGuard<'q> {
     queue: &'q WriterQueue,
     writer: Option<Box<Writer>>,
@@ -69,7 +69,7 @@ pub(crate) struct WriterGuard<'q> {
 pub(crate) enum WriterWork {
     Appends(Vec<(Box<SealedEntry>, WriterReply<Appended>)>),
     Other(Command),
-    /// Maintenance that is due.
+    /// Maintenance is due.
     Due,
 }
 
@@ -99,7 +99,7 @@ impl WriterQueue {
         }
     }
 
-    /// Commits the waiting entries now, because no caller is working on another one.
+    /// Commits the waiting entries now, because no caller is working on another entry.
     pub(crate) fn stop_gathering(&self) {
         let is_gathering = matches!(self.lock().thread, ThreadState::Gathering);
         if is_gathering {
@@ -120,7 +120,7 @@ impl WriterQueue {
         state.writer.take().map(|writer| WriterGuard { queue: self, writer: Some(writer) })
     }
 
-    /// Acquires the writer for one entry, unless further entries are expected that could share its commit.
+    /// Acquires the writer for one entry, unless further entries that could share its commit are expected.
     pub(crate) fn try_acquire_unbatched(&self) -> Option<WriterGuard<'_>> {
         if self.expects_batch(&self.lock()) { None } else { self.try_acquire() }
     }
@@ -132,7 +132,7 @@ impl WriterQueue {
             .is_some_and(|commit| commit.elapsed() < self.gather_time * EXPECT_BATCH_FACTOR)
     }
 
-    /// Adds a command, or returns it if the queue is full. A closed queue drops it, which reports
+    /// Adds a command, or returns it if the queue is full. A closed queue drops the command, which reports
     /// [`AppendError::Closed`].
     pub(crate) fn try_push(&self, command: Command) -> Result<(), Command> {
         let state = self.lock();
@@ -155,14 +155,14 @@ impl WriterQueue {
 
     fn push_locked(&self, mut state: MutexGuard<'_, QueueState>, command: Command) {
         if state.closed {
-            // The drop sends the reply, which must happen outside of the lock.
+            // Dropping the command sends the reply, which must happen without holding the lock.
             drop(state);
             drop(command);
             return;
         }
         state.queue.push_back(command);
-        // If the writer is in use, its return wakes the thread. The thread needs the lock, so it is woken after the lock
-        // is released.
+        // If the writer is in use, returning it wakes the thread. The thread needs the lock, so it is woken after the
+        // lock is released.
         let is_asleep = state.writer.is_some() && matches!(state.thread, ThreadState::Asleep { .. });
         drop(state);
         if is_asleep {
@@ -206,7 +206,7 @@ impl WriterQueue {
         }
     }
 
-    /// Waits for more entries, as long as they arrive.
+    /// Waits for more entries for as long as they keep arriving.
     fn gather_entries<'s>(&'s self, mut state: MutexGuard<'s, QueueState>) -> MutexGuard<'s, QueueState> {
         let began = Instant::now();
         loop {
@@ -229,7 +229,7 @@ impl WriterQueue {
         }
     }
 
-    /// Takes all waiting appends, or one other command.
+    /// Takes all waiting appends or one other command.
     fn take_work(&self, state: &mut QueueState) -> WriterWork {
         let mut appends = Vec::new();
         while appends.len() < self.max_batch {
@@ -270,10 +270,10 @@ impl WriterGuard<'_> {
         self.writer.as_deref_mut().map_or(Err(AppendError::Closed), work)
     }
 
-    /// Closes the writer, and with it the ledger.
+    /// Closes the writer and the ledger.
     pub(crate) fn close(mut self) -> Result<(), AppendError> {
         let result = self.with_writer(Writer::finish);
-        // Release the lock file before callers learn that the ledger is closed.
+        // The lock file is released before callers learn that the ledger is closed.
         drop(self.writer.take());
         result
     }
@@ -281,7 +281,7 @@ impl WriterGuard<'_> {
 
 impl Drop for WriterGuard<'_> {
     fn drop(&mut self) {
-        // A writer that panicked may have an open transaction: dropping it rolls that back.
+        // A writer that panicked may have an open transaction; dropping the writer rolls it back.
         let writer = self.writer.take().filter(|_| !std::thread::panicking());
         let mut state = self.queue.lock();
         match writer {

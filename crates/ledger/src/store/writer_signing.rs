@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signing of commits and checkpoints, key rotation, and maintenance.
+//! Signs commits and checkpoints, rotates keys, and runs maintenance.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,28 +22,28 @@ use crate::key_chain::sign_rotation;
 use crate::note::{Note, SignatureLine};
 use crate::sign::{Signer, replace_copy};
 
-/// Name of the change that records the settings of the ledger.
+/// Name of the change that records the ledger's settings.
 pub const SETTINGS_CHANGE: &str = "ledger settings";
 /// Key of the recorded settings in the `meta` table. The name is part of the format.
 const SETTINGS_KEY: &str = "kept";
-/// How often an idle writer checks for cosignatures of witnesses.
+/// How often an idle writer checks for witness cosignatures.
 const WITNESS_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The signer, and which leaves are in a checkpoint.
+/// The signer, and the number of leaves covered by a checkpoint.
 pub(crate) struct SigningState {
     signer: Arc<dyn Signer>,
     id: String,
     /// Number of leaves in the last published checkpoint.
     signed: u64,
     every: CheckpointInterval,
-    /// Time at which the next checkpoint must be signed.
+    /// When the next checkpoint must be signed.
     due: Option<Instant>,
 }
 
 /// Whether the ledger was last opened with relaxed durability, so that it may have pending lines.
 pub(super) fn was_relaxed(connection: &Connection) -> rusqlite::Result<bool> {
     let Some(settings) = rows::get_meta(connection, SETTINGS_KEY)? else { return Ok(false) };
-    // A wrong guess would refuse valid lines of the pending file.
+    // A wrong guess would refuse valid lines in the pending file.
     let settings: Value = serde_json::from_str(&settings).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
     })?;
@@ -57,26 +57,26 @@ impl SigningState {
         this
     }
 
-    /// Id of the key, as it is in leaves.
+    /// Returns the key's id in the form used in leaves.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Sets the size of the tree, which may make a checkpoint due.
+    /// Sets the tree's size, which may make a checkpoint due.
     pub(crate) fn set_size(&mut self, size: u64) {
         if self.due.is_none() && size > self.signed {
             self.due = Instant::now().checked_add(self.every.age);
         }
     }
 
-    /// Whether the number of leaves makes a checkpoint due.
+    /// Whether a checkpoint is due because of the number of leaves.
     pub(crate) fn is_checkpoint_due(&self, size: u64) -> bool {
         size - self.signed >= self.every.leaves
     }
 }
 
 impl Writer {
-    /// Appends the `start` leaf, with the origin of the log and its key.
+    /// Appends the `start` leaf with the log's origin and key.
     pub(crate) fn append_start(&mut self) -> Result<(), AppendError> {
         let key = self.signing.signer.key().to_string();
         let body = EntryBody {
@@ -84,7 +84,7 @@ impl Writer {
             key: Some(key.clone()),
             ..EntryBody::default()
         };
-        // The same commit has the first checkpoint, so a log without checkpoints was tampered with.
+        // The same commit contains the first checkpoint, so a log without checkpoints was tampered with.
         self.append_internal(LeafKind::Start, body, move |this, _| {
             rows::set_meta(&this.connection, "key", &key)?;
             this.sign().map(drop)
@@ -92,8 +92,8 @@ impl Writer {
         self.checkpoint().map(drop)
     }
 
-    /// Appends a leaf if the settings differ from the recorded ones, because settings affect protection. Default settings
-    /// are not recorded.
+    /// Appends a leaf if the settings differ from the recorded ones, because settings affect protection. Default
+    /// settings are not recorded.
     pub(crate) fn record_settings(&mut self, options: &LedgerOptions) -> Result<(), AppendError> {
         let settings = options.recorded_settings();
         let before = match rows::get_meta(&self.connection, SETTINGS_KEY)? {
@@ -116,7 +116,7 @@ impl Writer {
         .map(drop)
     }
 
-    /// Signs a checkpoint over all leaves, stores it and publishes it.
+    /// Signs, stores and publishes a checkpoint over all leaves.
     pub(crate) fn checkpoint(&mut self) -> Result<String, AppendError> {
         let signer = Arc::clone(&self.signing.signer);
         self.checkpoint_with(&[&*signer])
@@ -132,7 +132,7 @@ impl Writer {
         if self.signing.signed < size {
             self.publish_checkpoint(&note)?;
         } else {
-            // An earlier run may have signed it without publishing it to all sinks.
+            // An earlier run may have signed the checkpoint without publishing it to all sinks.
             self.publisher.publish(self.current_checkpoint(), note.clone());
         }
         Ok(note)
@@ -144,8 +144,8 @@ impl Writer {
         self.sign_with(&[&*signer])
     }
 
-    /// Signs the tree in the open transaction: leaves and signature become durable together, so no leaf is ever unsigned.
-    /// The new head replaces the previous one (see [`rows::set_head`]), which could be used to roll the log back.
+    /// Signs the tree in the open transaction. Leaves and signature become durable together, so no leaf is ever
+    /// unsigned. The new head replaces the previous one (see [`rows::set_head`]), which would permit a rollback.
     pub(super) fn move_head(&mut self, from: Option<u64>) -> Result<(), AppendError> {
         let last = self.tree.size().checked_sub(1);
         if let (Some(last), true) = (last, self.head != last) {
@@ -158,7 +158,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Signs the checkpoint text of the current tree. The text is not stored, because it follows from the leaves.
+    /// Signs the current tree's checkpoint text. The text is not stored, because it can be computed from the leaves.
     pub(super) fn sign_tree(&self) -> Result<Vec<u8>, AppendError> {
         Ok(self.signing.signer.sign(self.current_checkpoint().text().as_bytes())?)
     }
@@ -174,7 +174,7 @@ impl Writer {
         Checkpoint { origin, size: self.tree.size(), root: self.tree.root() }
     }
 
-    /// Publishes a stored checkpoint of all leaves.
+    /// Publishes a stored checkpoint over all leaves.
     pub(super) fn publish_checkpoint(&mut self, note: &str) -> Result<(), AppendError> {
         self.write_checkpoint_file(note)?;
         self.publisher.publish(self.current_checkpoint(), note.to_owned());
@@ -182,7 +182,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the checkpoint file. It is not synced: if a power cut destroys it, opening restores it from the store.
+    /// Writes the checkpoint file without syncing it. If a power cut destroys it, opening restores it from the store.
     fn write_checkpoint_file(&self, note: &str) -> Result<(), AppendError> {
         let path = self.dir.join(CHECKPOINT_FILE);
         replace_copy(&path, note.as_bytes(), 0o644)
@@ -220,7 +220,7 @@ impl Writer {
             return Err(error);
         }
         self.signing.id = new.key().id();
-        // After a crash the ledger is opened with the new key.
+        // After a crash, the ledger is opened with the new key.
         if let Some(pending) = &mut self.pending {
             pending.reseal(seal);
         }
@@ -232,26 +232,26 @@ impl Writer {
         self.checkpoint_with(&[&*new, &*old])
     }
 
-    /// Time of the next maintenance, if any.
+    /// Returns the time of the next maintenance, if any is planned.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let poll = self.publisher.is_busy().then(|| Instant::now() + WITNESS_POLL_INTERVAL);
         let pending = self.pending.as_ref().and_then(|pending| pending.due);
         [pending, self.signing.due, poll, self.wal.idle_due()].into_iter().flatten().min()
     }
 
-    /// Runs the maintenance that is due.
+    /// Runs due maintenance.
     pub(crate) fn run_maintenance(&mut self) {
         let now = Instant::now();
         if self.pending.as_ref().and_then(|pending| pending.due).is_some_and(|due| due <= now) {
-            // If it fails, it is due again later.
+            // If the flush fails, it is due again later.
             drop(self.flush_pending());
         }
         if self.signing.due.is_some_and(|due| due <= now) && self.checkpoint().is_err() {
-            // The next append reports the error of the store. Try again later.
+            // The next append reports the store's error. The checkpoint is tried again later.
             self.signing.due = now.checked_add(self.signing.every.age);
         }
         while let Some((size, lines)) = self.publisher.next_cosignatures() {
-            // The next checkpoint is cosigned again; until then the reports of sinks have the error.
+            // The next checkpoint is cosigned again; until then the sink reports contain the error.
             if let Err(error) = self.store_cosignatures(size, &lines) {
                 self.publisher.report_lost_cosignature(size, &error);
             }
@@ -288,7 +288,7 @@ impl Writer {
             self.store_cosignatures(size, &lines)?;
         }
         if self.brief {
-            // Commits in the journal are durable, so a later writer can checkpoint it.
+            // Commits in the journal are durable, so a later writer can checkpoint the journal.
             let journal = std::fs::metadata(self.dir.join(format!("{DATABASE_FILE}-wal")));
             let short = journal.is_ok_and(|journal| journal.len() <= SHORT_JOURNAL_BYTES);
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, short)?;

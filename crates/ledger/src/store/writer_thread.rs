@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands of the writer, and the ledger's thread. The writer is released before replies are sent, so that a slow caller
-//! does not block others.
+//! Runs writer commands and the ledger's writer thread. The writer is released before replies are sent, so that a
+//! slow caller does not block others.
 
 use super::error::AppendError;
 use super::ledger::{Appended, Command, WriterReply};
