@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Tracks which hooks caused a call. When a hook's handler runs a tool, that hook is not asked about the tool call,
-//! because it would wait for itself. Hooks that caused the handled event are skipped too, so every chain of calls
-//! ends.
+//! because it would wait for itself. Hooks that caused the handled event are skipped too, so a chain always ends.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

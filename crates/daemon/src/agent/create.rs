@@ -156,8 +156,8 @@ impl Drop for ReservedSession<'_> {
     }
 }
 
-/// Parses the name of a permission mode. Modes that ask less often than a harness need the Unix socket: a caller over
-/// TCP cannot be identified, and could be a guarded agent that wants fewer questions.
+/// Parses the name of a permission mode. Modes that ask less often need the Unix socket: over TCP the caller cannot
+/// be identified, and a guarded agent could choose a mode that asks less often than its own harness.
 fn parse_mode(name: &str, peer: Peer) -> Result<PermissionMode, ProgramRefusal> {
     if name.is_empty() {
         return Ok(PermissionMode::Default);
