@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The allocator of this program, and how it returns free memory to the system.
+//! Selects this program's allocator, and defines how the allocator returns free memory to the system.
 
 use tenterhook_daemon::MemoryRelease;
 
-/// musl's allocator takes one lock for all threads; the daemon under load spends its time waiting for it.
+/// musl's allocator takes one lock for all threads, and under load the daemon would spend its time waiting for it.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Confirmation of privileged actions. The daemon decides whether an action is confirmed; without a daemon,
-//! the same rules apply here.
+//! Confirms privileged actions. The daemon decides whether an action is confirmed; without a daemon, this module
+//! applies the same rules.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ use tenterhook_home::call_meta;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Limit for a typed line and for a code file.
+/// Maximum size of a typed line and of a code file.
 const MAX_TYPED_BYTES: u64 = 256;
 
 /// Proof of a user's presence that is given without typing on a terminal.
@@ -59,7 +59,7 @@ pub(crate) fn require_confirmation(
     result.map(drop).map_err(CommandError::from)
 }
 
-/// Asks the daemon to carry out a privileged action. Returns `None` if no daemon runs; then nothing was done.
+/// Asks the daemon to carry out a privileged action. Returns `None`, with nothing done, if no daemon is running.
 pub(crate) fn ask_daemon(
     context: &Context,
     action: Action,
@@ -77,7 +77,7 @@ pub(crate) fn ask_daemon(
     ask::request(home, "POST", path, Some(&body))
 }
 
-/// Collects the proof that the action needs. A caller without proof is refused later, with a record.
+/// Collects the proof that the action needs. A caller without proof is refused later, and the refusal is recorded.
 pub(crate) fn collect_proof(
     context: &Context,
     action: Action,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What every command receives: terminal, environment and state directory.
+//! The context that every command receives: terminal, environment and state directory.
 
 use tenterhook_guard::StateFormat;
 use tenterhook_harness::{CallMeta, Harness};
@@ -16,9 +16,9 @@ pub(crate) struct Context {
     pub(crate) env: Env,
     /// Value of `--home`.
     pub(crate) explicit_home: Option<std::path::PathBuf>,
-    /// State directory, even if a newer version wrote it.
+    /// The state directory, even if a newer version wrote it.
     unchecked_home: Option<Home>,
-    /// State directory, or why it is not usable. Commands that do not need one never report the error.
+    /// The state directory, or why it is not usable. Commands that need no state directory never report the error.
     home: Result<Home, CommandError>,
 }
 
@@ -34,7 +34,7 @@ impl Context {
         Self::from_parts(terminal, env, cli.home.clone(), home)
     }
 
-    /// Checks the format of the state directory: one that a newer version wrote is refused for all commands.
+    /// Creates a context and checks the state directory's format: one written by a newer version is refused.
     fn from_parts(
         terminal: Terminal,
         env: Env,
@@ -46,7 +46,7 @@ impl Context {
         Self { terminal, env, explicit_home, unchecked_home, home }
     }
 
-    /// Creates a context for another state directory, without regard to the command line.
+    /// Creates a context for another state directory and ignores the command line.
     pub(crate) fn for_home(home: std::path::PathBuf, terminal: Terminal) -> Self {
         Self::from_parts(terminal, env::read_env(), Some(home.clone()), Ok(Home::in_dir(home)))
     }
@@ -60,8 +60,8 @@ impl Context {
         self.home.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the state directory without a check of its format. Use it only to reach its daemon or to print
-    /// its path; do not read or write its files.
+    /// Returns the state directory without checking its format. Use it only to reach the daemon or to print the path;
+    /// do not read or write files in it.
     pub(crate) fn unchecked_home(&self) -> Option<&Home> {
         self.unchecked_home.as_ref()
     }

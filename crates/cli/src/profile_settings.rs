@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The `--settings` arguments of commands that fire events under a profile.
+//! Parses the `--settings` arguments of commands that fire events under a profile.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use tenterhook_profile_run::ProfileStage;
 use crate::env::Env;
 use crate::error::CommandError;
 
-/// A `--settings` argument: `FILE`, or `SOURCE=FILE`.
+/// A `--settings` argument, written as `FILE` or `SOURCE=FILE`.
 #[derive(Debug, Clone)]
 pub(crate) struct SettingsFile {
     source: SettingsSource,
@@ -18,7 +18,7 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Creates an argument for a settings file of the project.
+    /// Creates an argument for the project's settings file.
     pub(crate) fn of_project(path: PathBuf) -> Self {
         Self { source: SettingsSource::Project, path }
     }

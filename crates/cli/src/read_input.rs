@@ -38,7 +38,7 @@ pub(crate) fn parse_harness(name: &str) -> Result<&'static Harness, CommandError
     })
 }
 
-/// Fails if standard input is a terminal: a command that waits for typed input without a prompt looks stuck.
+/// Fails if standard input is a terminal, because a command that waits for typed input without a prompt looks stuck.
 pub(crate) fn refuse_terminal_input(usage: &str) -> Result<(), CommandError> {
     if !std::io::stdin().is_terminal() {
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn refuse_terminal_input(usage: &str) -> Result<(), CommandError> {
     Err(CommandError::user("no input: standard input is a terminal").hint(usage))
 }
 
-/// Reads a payload, and one byte more than the limit, so that the decoder can tell that it is too large.
+/// Reads a payload, up to one byte more than the limit, so that the decoder can tell when it is too large.
 pub(crate) fn read_payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
     let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX) + 1;
     let mut bytes = Vec::new();
@@ -60,8 +60,8 @@ pub(crate) fn read_payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError>
     Ok(bytes)
 }
 
-/// Reads standard input to its end. A pipe that stays open must neither block the agent nor let the call pass
-/// when the harness gives up, so a timeout is an error.
+/// Reads standard input to its end. A timeout is an error: a pipe that stays open must not block the agent, and the
+/// call must not pass when the harness gives up.
 pub(crate) fn read_standard_input(timeout: Duration) -> Result<Vec<u8>, CommandError> {
     input::read(timeout).map_err(|error| match error.kind() {
         ErrorKind::TimedOut => {

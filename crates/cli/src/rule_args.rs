@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules that `judge`, `scan` and `policy` evaluate: those named on the command line, or the active ones.
+//! Loads the rules that `judge`, `scan` and `policy` evaluate: those named on the command line, or the active ones.
 
 use std::path::{Path, PathBuf};
 

@@ -16,8 +16,8 @@ pub(crate) fn fire_until_signal(road: &CallPipeline, call: &HookCall) -> Result<
     run_until_signal(async { Ok(road.fire(call).await) })
 }
 
-/// Runs work until it is done or a signal arrives. A signal also ends the processes that the work started.
-/// Running observers are not awaited.
+/// Runs work until it is done or a signal arrives. A signal also ends the processes that the work started. Running
+/// observers are not awaited.
 pub(crate) fn run_until_signal<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Implements the host of `tenterhook-setup` for the command line: it has the hook programs and can reach the daemon.
+//! Implements the `tenterhook-setup` host for the command line. It has the hook programs and can reach the daemon.
 
 use serde_json::Value;
 use tenterhook_authority::Action;
@@ -17,10 +17,10 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{Terminal, WARN};
 
-/// Hook programs that are embedded in this program.
+/// Hook programs embedded in this program.
 pub(crate) const HOOK_PROGRAMS: HookPrograms = HookPrograms(tenterhook_hook_programs::HOOK_PROGRAMS);
 
-/// Host for commands that change the settings of harnesses.
+/// Host for commands that change harness settings.
 pub(crate) struct CliHost<'a> {
     pub(crate) context: &'a Context,
     pub(crate) home: &'a Home,
@@ -69,14 +69,14 @@ pub(crate) fn refuse_guarded_agent(home: &Home, action: &str) -> Result<(), Comm
     Ok(())
 }
 
-/// Prints a notice after a command that a user typed, if the hooks or the daemon have another version.
+/// Prints a notice after a command that a user typed, if the hooks or the daemon have a different version.
 pub(crate) fn print_version_notice(context: &Context) {
     let Ok(home) = context.home() else { return };
     if context.terminal.json || !Terminal::is_screen() {
         return;
     }
     if let Some(advice) = version_advice(home) {
-        // A notice that cannot be printed does not fail the command.
+        // If the notice cannot be printed, the command still succeeds.
         drop(context.terminal.eprint(&format!("{WARN}note{WARN:#}: {advice}\n")));
     }
 }

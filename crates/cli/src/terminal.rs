@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Writes to the terminal. Only the full-screen view (`commands/tui`) writes to it elsewhere.
+//! Writes to the terminal. The full-screen view (`commands/tui`) is the only other module that writes to it.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -31,12 +31,12 @@ impl Terminal {
         Self { color, json }
     }
 
-    /// Standard output for text; colors are removed where they are not wanted.
+    /// Returns standard output for text, without colors where they are not wanted.
     pub(crate) fn stdout(self) -> AutoStream<io::StdoutLock<'static>> {
         AutoStream::new(io::stdout(), self.color).lock()
     }
 
-    /// Standard error for text.
+    /// Returns standard error for text.
     pub(crate) fn stderr(self) -> AutoStream<io::StderrLock<'static>> {
         AutoStream::new(io::stderr(), self.color).lock()
     }
@@ -98,7 +98,7 @@ impl Terminal {
         io::stdout().is_terminal()
     }
 
-    /// Width of a line in columns.
+    /// Returns the width of a line in columns.
     pub(crate) fn width() -> usize {
         terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0)).clamp(60, 200)
     }
@@ -119,7 +119,7 @@ impl Terminal {
     }
 }
 
-/// Treats a closed pipe as success: the reader has read what it needs.
+/// Treats a closed pipe as success, because the reader has read what it needs.
 fn ignore_closed_pipe(result: io::Result<()>) -> Result<(), CommandError> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads project files with the rights of other accounts, in threads that block no other account.
+//! Reads project files with the rights of other accounts, in threads that do not block calls from any other account.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use tokio::time::timeout;
 
 use crate::generations::{ActiveConfig, MAX_CACHED_PLACES, PLACE_CACHE_TIME};
 
-/// How long a call waits for the files of its project.
+/// Maximum time that a call waits for its project files to be read.
 const PROJECT_READ_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a call waits for other calls of its account that read project files.
+/// Maximum time that a call waits for other calls of the same account that are reading project files.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many project files are read and compiled for one account at the same time.
+/// Maximum number of project files read and compiled for one account at the same time.
 const MAX_READS_PER_ACCOUNT: usize = 4;
 
-/// Active configurations of projects, by account.
+/// Active configurations of projects, grouped by account.
 #[derive(Default)]
 pub(crate) struct AccountProjects {
     generations: Mutex<HashMap<(u32, WorkDirs), AccountGeneration>>,
@@ -38,7 +38,7 @@ struct AccountGeneration {
 }
 
 impl AccountProjects {
-    /// The configuration that was found a moment ago.
+    /// Returns the cached configuration of a place if it was found a moment ago.
     pub(crate) fn get_fresh(
         &self,
         account: u32,
@@ -48,7 +48,7 @@ impl AccountProjects {
         self.get(account, place, base, |known| known.since.elapsed() < PLACE_CACHE_TIME)
     }
 
-    /// The configuration that was compiled from the same texts.
+    /// Returns the cached configuration that was compiled from the same file contents.
     pub(crate) fn get_same(
         &self,
         account: u32,
@@ -87,7 +87,7 @@ impl AccountProjects {
         generations.insert((account, place.clone()), known);
     }
 
-    /// Waits until fewer threads read for an account. A file system that hangs delays its own account only.
+    /// Waits until fewer threads read for an account. A file system that hangs delays only the account that uses it.
     pub(crate) async fn acquire_permit(&self, account: u32) -> Result<OwnedSemaphorePermit, Failure> {
         let permits = Arc::clone(
             lock(&self.permits)
@@ -112,7 +112,7 @@ pub(crate) async fn read_as(
     let (sender, receiver) = oneshot::channel();
     spawn_as(account, move |rights| {
         let texts = place.read_project_with(person.as_deref(), rights);
-        // The call may be over.
+        // The call may already have ended; then the result is dropped.
         drop(sender.send((texts, permit)));
     })?;
     match timeout(PROJECT_READ_TIMEOUT, receiver).await {

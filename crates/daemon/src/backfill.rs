@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reports earlier records, and decisions that hooks made without the daemon, to observers.
+//! Reports two kinds of records to observers: earlier ones, and decisions that hooks made without the daemon.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tenterhook_records::recorded::RecordedDecision;
 use crate::daemon::Daemon;
 use tenterhook_sessions::{RebuildPool, SessionKey};
 
-/// Delay before a summarized session is reloaded after an event: the record must be written first.
+/// Delay after an event before a summarized session is reloaded, because the record must be written first.
 const SESSION_RELOAD_DELAY: Duration = Duration::from_millis(50);
 
-/// Loads sessions from the ledger. Calls are already answered meanwhile.
+/// Loads sessions from the ledger. The daemon already answers calls in the meantime.
 pub(crate) async fn load_sessions(daemon: Arc<Daemon>) {
     match daemon.readers.with(Reader::size).await {
         Ok(until) => daemon.observers.note_ledger_size(until),
@@ -44,7 +44,7 @@ pub(crate) fn rebuild_sessions(daemon: &Arc<Daemon>) {
     tokio::spawn(load_sessions(Arc::clone(daemon)));
 }
 
-/// Reloads sessions that were summarized in memory when they continue.
+/// Reloads sessions that were reduced to a summary in memory and now continue.
 pub(crate) async fn reload_stale_sessions(daemon: Arc<Daemon>) {
     loop {
         daemon.observers.stale_session.notified().await;
@@ -118,12 +118,12 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &LedgerHandle) {
         return;
     };
     for key in superseding {
-        // The session also contains the decision that was not delivered.
+        // The reloaded session also contains the decision that was not delivered.
         reload_session(daemon, key).await;
     }
 }
 
-/// The event whose first decision, the daemon's, did not arrive.
+/// Returns the event whose earlier decision, made by the daemon, did not arrive and is replaced by this record.
 fn superseded_event(leaf: &Value) -> Option<EventId> {
     leaf.get("detail")?.get("supersedes")?.as_str()?.parse().ok()
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Answers of hooks that ran inside the calling program, such as the callbacks of an Agent SDK. They are read by the
-//! dialect of the harness, exactly as the output of a hook program is, and combined with the hooks and rules of the daemon.
+//! Reads the answers of hooks that ran inside the calling program, such as the callbacks of an Agent SDK. The
+//! harness's dialect parses them like hook program output. They are combined with the daemon's own hooks and rules.
 
 use tenterhook_engine::FailMode;
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, Finding, Origin, TraceEntry, TraceStatus};
 use tenterhook_harness::dialect::{EngineControl, HookDialect, HookExit};
 
-/// The longest note about a failed callback in a record.
+/// Maximum length of a recorded note about a failed callback.
 const MAX_NOTE_CHARS: usize = 500;
 
 /// The answer of one callback.
 #[derive(Debug)]
 pub(crate) struct Callback {
-    /// The name in records, after `callback:`.
+    /// Name of the callback; records show it after `callback:`.
     pub(crate) name: String,
     pub(crate) answer: Result<Vec<u8>, CallbackFailure>,
     pub(crate) fail: FailMode,
@@ -36,7 +36,7 @@ pub(crate) struct Callbacks {
 }
 
 impl Callbacks {
-    /// Fails if the answers of this harness's hooks cannot be read.
+    /// Collects the answers; fails if the answers of this harness's hooks cannot be parsed.
     pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, Failure> {
         let dialect = tenterhook_harness::dialect::for_harness(harness);
         if dialect.is_none() && !answers.is_empty() {
@@ -45,7 +45,7 @@ impl Callbacks {
         Ok(Self { dialect, answers })
     }
 
-    /// What each callback contributes to the outcome, in their order.
+    /// Returns what each callback contributes to the outcome, in the order of the callbacks.
     pub(crate) fn read(self, event: &Event) -> Vec<(Finding, TraceEntry)> {
         let Some(dialect) = self.dialect else { return Vec::new() };
         self.answers.into_iter().map(|answer| answer.read(dialect, event)).collect()

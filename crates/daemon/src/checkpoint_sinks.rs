@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reports sinks that a checkpoint did not reach, and cosignatures of witnesses that could not be stored.
+//! Reports checkpoints that did not reach a sink, and witness cosignatures that could not be stored.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tenterhook_guard::SinkErrors;
 
 use crate::daemon::Daemon;
 
-/// How often the reports of the ledger are read.
+/// Interval at which the ledger's reports are read.
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Logs new errors of sinks and publishes them in the live stream.
+/// Logs new sink errors and publishes them in the live stream.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut reported = SinkErrors::default();
     loop {

@@ -33,7 +33,7 @@ use crate::session_usage::UnsavedUsage;
 use crate::undelivered::UndeliveredAnswers;
 use tenterhook_dashboard::BrowserAccess;
 
-/// Streams that may be open at once.
+/// Maximum number of streams open at once.
 const MAX_STREAMS: usize = 64;
 
 /// State of a running daemon.
@@ -41,7 +41,7 @@ pub struct Daemon {
     pub(crate) home: Home,
     /// Environment of the daemon process.
     pub(crate) env: Env,
-    /// Programs that harnesses start, for installing hooks.
+    /// Programs that harnesses start; used to install hooks.
     pub(crate) hook_programs: HookPrograms,
     /// The daemon's account; other accounts may not use its socket.
     pub(crate) uid: u32,
@@ -51,10 +51,10 @@ pub struct Daemon {
     pub(crate) approvals: Approvals,
     /// Programs that registered hooks.
     pub(crate) programs: ProgramRegistry,
-    /// Reads tokens and cost from the transcripts of sessions.
+    /// Reads tokens and cost from session transcripts.
     pub(crate) usage: Arc<UsageReader>,
     pub(crate) unsaved_usage: UnsavedUsage,
-    /// Which process each session belongs to.
+    /// Maps each session to the process that owns it.
     pub(crate) session_owners: SessionOwners,
     /// Sessions of the daemon's own agent.
     pub(crate) hosted: HostedSessions,
@@ -64,10 +64,10 @@ pub struct Daemon {
     /// TCP address that the daemon listens on.
     pub(crate) listen: std::sync::OnceLock<std::net::SocketAddr>,
     pub(crate) started: Instant,
-    /// Limits of what callers use at the same time.
+    /// Limits on what callers use at the same time.
     pub(crate) quotas: Quotas,
     pub(crate) answered: AtomicU64,
-    /// Versions of the hook programs that call.
+    /// Versions of the hook programs that called the daemon.
     pub(crate) hook_versions: HookVersions,
     /// Answers that did not reach their hook program.
     pub(crate) undelivered: UndeliveredAnswers,
@@ -76,20 +76,20 @@ pub struct Daemon {
     /// Readers of the ledger, for the API.
     pub(crate) readers: Arc<LedgerReaders>,
     pub(crate) verification: Verification,
-    /// Removal of records that exceed the limits of retention.
+    /// Removes records that exceed the retention limits.
     pub(crate) retention: RetentionRuns,
-    /// Held while the policy or the switches of hooks change.
+    /// Held while the policy or the hook switches are changed.
     pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
-    /// Permits for streams.
+    /// One permit per open stream.
     pub(crate) stream_slots: Arc<Semaphore>,
     pub(crate) book: LedgerHandle,
     /// Browsers with access to the dashboard.
     pub(crate) access: BrowserAccess,
-    /// Whether the ledger's key was sealed when it was opened.
+    /// Whether the ledger's key was sealed when the ledger was opened.
     pub(crate) opened_sealed: bool,
     /// Harnesses whose settings lost our hooks.
     pub(crate) hook_watch: HookWatch,
-    /// Bursts of calls, after which memory is returned to the system.
+    /// Detects bursts of calls, after which memory is returned to the system.
     pub(crate) bursts: BurstWatch,
     draining: watch::Sender<bool>,
     /// Whether a caller was permitted to stop the daemon.
@@ -146,22 +146,22 @@ impl Daemon {
         })
     }
 
-    /// Accepts no new calls. Running calls are completed, and streams end.
+    /// Stops accepting new calls. Running calls are completed, and streams end.
     pub(crate) fn drain(&self) {
         self.draining.send_replace(true);
     }
 
-    /// Number of running calls.
+    /// Returns the number of running calls.
     pub(crate) fn count_calls(&self) -> usize {
         self.quotas.calls_under_way()
     }
 
-    /// Number of open streams.
+    /// Returns the number of open streams.
     pub(crate) fn count_streams(&self) -> usize {
         MAX_STREAMS.saturating_sub(self.stream_slots.available_permits())
     }
 
-    /// Number of decisions in the spool, and of spool files that cannot be read.
+    /// Returns the number of decisions in the spool, and the number of spool files that cannot be read.
     pub(crate) fn spool_counts(&self) -> SpoolCounts {
         let (waiting, refused) = self.book.spool_counts();
         SpoolCounts { waiting, refused }
@@ -171,9 +171,9 @@ impl Daemon {
         *self.draining.borrow()
     }
 
-    /// Returns when no new calls are accepted.
+    /// Returns once no new calls are accepted.
     pub(crate) async fn wait_drained(&self) {
-        // The sender is part of `self`, so it is not dropped.
+        // The sender is a field of `self`, so it cannot have been dropped.
         let _ = self.draining.subscribe().wait_for(|draining| *draining).await;
     }
 
@@ -182,22 +182,22 @@ impl Daemon {
         uid == self.uid || uid == 0
     }
 
-    /// The caller's account, if it is not the daemon's.
+    /// Returns the caller's account, if it is not the daemon's.
     pub(crate) fn other_account(&self, peer: Peer) -> Option<u32> {
         peer.uid().filter(|uid| *uid != self.uid)
     }
 
-    /// Name of an account.
+    /// Returns the name of an account.
     pub(crate) fn account_name(&self, uid: u32) -> String {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account_name(uid) }
     }
 
-    /// Name of the caller's account; callers with a token use the daemon's.
+    /// Returns the name of the caller's account; callers with a token use the daemon's.
     pub(crate) fn user_name(&self, peer: Peer) -> String {
         self.account_name(peer.uid().unwrap_or(self.uid))
     }
 
-    /// Text of the status line.
+    /// Returns the content of the status line.
     pub(crate) fn status(&self) -> String {
         let base = self.generations.base();
         match (self.approvals.count(), base.mode) {

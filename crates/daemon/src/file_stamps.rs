@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Attributes of files when they were read, to notice changes.
+//! Remembers file attributes at the time of reading, to detect later changes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct FileStamps(Vec<(PathBuf, Option<FileAttributes>)>);
 
-/// An editor that writes a new file and renames it changes the inode; one that writes in place changes
-/// the times. Setting the modification time back still changes the inode's change time.
+/// Attributes that reveal a change. An editor that writes a new file and renames it changes the inode; one that
+/// writes in place changes the times. Setting the modification time back still changes the inode's change time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct FileAttributes {
     inode: u64,
@@ -33,7 +33,7 @@ impl FileStamps {
         self.0.iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// Whether no file has changed since.
+    /// Whether no file has changed since the attributes were read.
     pub(crate) fn are_current(&self) -> bool {
         self.0.iter().all(|(path, stamp)| FileAttributes::of(path) == *stamp)
     }
@@ -41,7 +41,7 @@ impl FileStamps {
 
 impl FileAttributes {
     fn of(path: &Path) -> Option<Self> {
-        // Follows links: a link may be changed to point to another file.
+        // Follows symbolic links, because a link may be changed to point to another file.
         let metadata = fs_err::metadata(path).ok()?;
         Some(Self {
             inode: metadata.ino(),
@@ -67,7 +67,7 @@ mod tests {
         let some = FileStamps::of([path.clone()]);
         assert!(some.are_current());
         std::fs::write(&path, "b").unwrap();
-        // The clock of the file system is coarse; a different length is always noticed.
+        // File system timestamps are coarse, but a different length is always noticed.
         std::fs::write(&path, "bb").unwrap();
         assert!(!some.are_current());
         std::fs::remove_file(&path).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Privileged actions in the daemon: the kernel identifies the caller, and the ledger records the result.
+//! Admits privileged actions in the daemon: the kernel identifies the caller, and the ledger records the result.
 
 use serde_json::{Value, json};
 use tenterhook_authority::{Action, Authority, AuthorityRefusal, Caller, GrantedAction, Proof};
@@ -14,7 +14,7 @@ use tenterhook_records::secrets;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Logs that the mark of an agent could not be written, so a later daemon will not know the agent.
+/// Logs that an agent could not be stored as guarded, so a daemon started later will not know it.
 pub(crate) fn warn_about_unwritten_mark(remembered: Result<(), Failure>) {
     if let Err(Failure { message, .. }) = remembered {
         tracing::warn!(message, "the mark of a guarded agent could not be written");
@@ -31,7 +31,7 @@ impl Daemon {
         }
     }
 
-    /// Marks the agent that called a hook as guarded. `parent` is the parent process that the caller names, or 0.
+    /// Marks the agent that called a hook as guarded. `parent` is the parent process that the caller reports, or 0.
     pub(crate) fn register_agent(&self, peer: Peer, harness: &str, parent: u32) {
         let agents = &self.authority.agents;
         let remembered = match peer {
@@ -47,7 +47,7 @@ impl Daemon {
         warn_about_unwritten_mark(remembered);
     }
 
-    /// Checks that a caller may weaken protection. The answer is recorded; if that fails, the action is refused.
+    /// Checks that a caller may weaken protection, and records the answer. If recording fails, the action is refused.
     pub(crate) async fn admit(
         &self,
         action: Action,
@@ -56,7 +56,7 @@ impl Daemon {
         detail: Value,
         links: Vec<EventId>,
     ) -> Result<GrantedAction, AuthorityRefusal> {
-        // The file of codes is locked for a moment; other tasks must not wait for it.
+        // The file of codes is locked for a moment, and other tasks must not wait for it.
         let (caller, result) = tokio::task::block_in_place(|| {
             let caller = self.caller(peer);
             let result = self.authority.admit(action, &caller, proof, call_meta::now_ms());

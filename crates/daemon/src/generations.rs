@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules and hooks in force: one generation as the base, and one for each project with its own rules.
+//! Holds the rules and hooks in force: one base generation, and one generation for each project with its own rules.
 //!
-//! A generation never changes. When a file changes, a new generation replaces it between two events. If a file cannot
-//! be parsed, the old generation stays in force, and `status`, the API and the live stream report it.
+//! A generation never changes. When a file changes, a new generation replaces the old one between two events. If a
+//! file is invalid, the old generation stays in force; `status`, the API and the live stream report the problem.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -25,9 +25,9 @@ use tenterhook_home::{
 use crate::account_projects::{AccountProjects, read_as};
 use crate::file_stamps::FileStamps;
 
-/// Time that the list of a place's files is cached.
+/// How long the list of a place's files is cached.
 pub(crate) const PLACE_CACHE_TIME: Duration = Duration::from_millis(500);
-/// Places and projects in the cache; it is emptied when it is full.
+/// Maximum number of cached places and projects; the cache is emptied when it is full.
 pub(crate) const MAX_CACHED_PLACES: usize = 256;
 
 /// All generations in force.
@@ -35,7 +35,7 @@ pub struct Generations {
     home: Home,
     env: Env,
     base: ArcSwap<ActiveConfig>,
-    /// Hooks that programs registered; they are not in any file.
+    /// Hooks that programs registered; no file contains them.
     programs: ArcSwap<Vec<Arc<Hook>>>,
     /// Held while a new base is built.
     change_lock: Mutex<()>,
@@ -48,21 +48,21 @@ pub struct Generations {
 pub struct ActiveConfig {
     /// Hooks and rules that evaluate calls.
     pub generation: Generation,
-    /// The generation without the hooks of programs.
+    /// The generation without the hooks that programs registered.
     plain: Generation,
-    /// Defaults of hook settings.
+    /// Default settings of hooks.
     pub defaults: HookDefaults,
-    /// Whether its rules are enforced.
+    /// Whether the rules are enforced or only monitored.
     pub mode: Mode,
-    /// What it is made of, for its record.
+    /// Description of the generation's sources, stored in its record.
     pub detail: Value,
-    /// Problems of rules, hooks and settings that cannot be used.
+    /// Problems that make rules, hooks or settings unusable.
     pub problems: Vec<Problem>,
     /// Likely mistakes in rules that can be used.
     pub warnings: Vec<Problem>,
-    /// Sources of its rules.
+    /// Sources of the rules.
     pub sources: Arc<Sources>,
-    /// Files that changed and cannot be read; their previous content is in force.
+    /// Files that changed but cannot be read; their previous content is in force.
     pub stale: Vec<Problem>,
     stamps: FileStamps,
 }
@@ -74,7 +74,7 @@ pub(crate) enum Refreshed {
     Same,
     /// A new generation is in force.
     New,
-    /// A file cannot be read: the old generation stays.
+    /// A file cannot be read: the old generation stays in force.
     Stale,
 }
 
@@ -85,7 +85,7 @@ struct ProjectCache {
 }
 
 impl Generations {
-    /// Reads the configuration of a state directory.
+    /// Reads the configuration in a state directory.
     pub fn read(home: &Home, env: &Env) -> Result<Self, Failure> {
         let (home, env) = (home.clone(), env.clone());
         let base = ActiveConfig::read(&home, &env, &WorkDirs::default())?;
@@ -100,12 +100,12 @@ impl Generations {
         })
     }
 
-    /// The configuration where no project has its own rules.
+    /// Returns the configuration for places where no project has its own rules.
     pub fn base(&self) -> Arc<ActiveConfig> {
         self.base.load_full()
     }
 
-    /// The configuration for an agent that works in a place.
+    /// Returns the configuration for an agent that works in this place.
     pub fn active_for(&self, place: &WorkDirs) -> Result<Arc<ActiveConfig>, Failure> {
         let files = self.project_files(place);
         if files.is_empty() {
@@ -122,7 +122,7 @@ impl Generations {
         // `set_programs` clears the cache, so that a hook registered later is included.
         let mut projects = self.lock_projects();
         let found = Arc::new(read.with_program_hooks(&self.programs.load(), &self.home));
-        // If the base changed meanwhile, the result counts for this event only.
+        // If the base changed in the meantime, the result is used for this event only.
         if !Arc::ptr_eq(&base, &self.base()) {
             return Ok(found);
         }
@@ -133,8 +133,8 @@ impl Generations {
         Ok(found)
     }
 
-    /// The configuration for a caller of another account. Its project files are read in a thread with the caller's
-    /// rights; the call waits for that thread for a limited time.
+    /// Returns the configuration for a caller from another account. A thread with the caller's rights reads the
+    /// project files; the call waits for that thread for a limited time.
     pub(crate) async fn for_account(
         &self,
         place: &WorkDirs,
@@ -148,7 +148,7 @@ impl Generations {
             return Ok(found);
         }
         let permit = self.accounts.acquire_permit(account).await?;
-        // Another call may have read the same files meanwhile.
+        // Another call may have read the same files in the meantime.
         if let Some(found) = self.accounts.get_fresh(account, place, &base) {
             return Ok(found);
         }
@@ -172,7 +172,7 @@ impl Generations {
         Ok(found)
     }
 
-    /// Replaces the hooks of programs, from the next event on.
+    /// Replaces the hooks that programs registered, from the next event on.
     pub(crate) fn set_programs(&self, hooks: Vec<Arc<Hook>>) {
         let _changing = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut projects = self.lock_projects();
@@ -181,17 +181,17 @@ impl Generations {
         projects.generations.clear();
     }
 
-    /// Home directory of the user.
+    /// Returns the user's home directory.
     pub(crate) fn user_home(&self) -> Option<&str> {
         self.env.home.as_deref().and_then(std::path::Path::to_str)
     }
 
-    /// Reads the sources of the rules of a place.
+    /// Reads the sources of the rules that apply in a place.
     pub(crate) fn sources(&self, place: &WorkDirs) -> Sources {
         Sources::collect(&self.home, &self.env, place)
     }
 
-    /// Files that the base is made of.
+    /// Returns the files that the base is built from.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.base().stamps.paths()
     }
@@ -208,7 +208,7 @@ impl Generations {
         }
         let _changing = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let base = self.base();
-        // Before reading, so that a file which is still being written differs at the next check.
+        // Read before the files, so that a file which is still being written differs at the next check.
         let stamps = FileStamps::of(base_files(&self.home, &self.env));
         let broken = find_unreadable(&self.home);
         if !broken.is_empty() {
@@ -225,7 +225,7 @@ impl Generations {
         Ok(if same { Refreshed::Same } else { Refreshed::New })
     }
 
-    /// Environment of the daemon.
+    /// Returns the daemon's environment.
     pub(crate) fn env(&self) -> &Env {
         &self.env
     }
@@ -261,7 +261,7 @@ impl ActiveConfig {
         env: &Env,
         configure: impl FnOnce(&Home, &Env) -> Configuration,
     ) -> Result<Self, Failure> {
-        // Before reading, so that a change meanwhile is noticed.
+        // Read before the files, so that a change in the meantime is noticed.
         let stamps = FileStamps::of(base_files(home, env));
         let mut configuration = configure(home, env);
         let (problems, warnings) =
@@ -274,10 +274,10 @@ impl ActiveConfig {
         Ok(Self { generation, plain, defaults, mode, detail, problems, warnings, sources, stale, stamps })
     }
 
-    /// Adds the hooks of programs that are not disabled.
+    /// Adds hooks registered by programs, with their on/off switches applied.
     fn with_program_hooks(&self, hooks: &[Arc<Hook>], home: &Home) -> Self {
         let mut hooks: Vec<Hook> = hooks.iter().map(|hook| Hook::clone(hook)).collect();
-        // A file that cannot be read is already a problem of the generation.
+        // An unreadable file is already listed as a problem of the generation.
         if let Ok(switches) = Switches::read(home) {
             switches.apply(&mut hooks);
         }
@@ -290,13 +290,13 @@ impl ActiveConfig {
         Self { generation: self.plain.clone().with_checked_hooks(&hooks), ..self.clone() }
     }
 
-    /// The same configuration with the problems of files that changed and cannot be read.
+    /// Returns the same configuration, with the problems of files that changed and cannot be read.
     fn with_stale_files(&self, stale: Vec<Problem>, stamps: FileStamps) -> Self {
         Self { stale, stamps, ..self.clone() }
     }
 }
 
-/// Every file that the base is made of.
+/// Returns every file that the base is built from.
 fn base_files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = text_files(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
@@ -311,7 +311,7 @@ fn text_files(home: &Home) -> Vec<PathBuf> {
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 
-/// Configuration files that are not valid YAML.
+/// Returns the configuration files that are not valid YAML.
 fn find_unreadable(home: &Home) -> Vec<Problem> {
     let mut problems = Vec::new();
     let descriptions = program_files::watched_files(home).into_iter().filter(|path| !path.is_dir());
@@ -347,7 +347,7 @@ mod tests {
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         generations.refresh(true).unwrap();
-                        // A thread that releases a lock and takes it again at once starves the others.
+                        // A thread that releases a lock and immediately takes it again starves the others.
                         std::thread::sleep(Duration::from_millis(5));
                     }
                 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One hook call in the daemon: native payload in, native reply out, and a record before the reply.
+//! Answers one hook call: decodes the native payload, records the decision, then returns the native reply.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,12 +24,12 @@ use crate::ledger_recorder::CallRecorder;
 use crate::listen::Peer;
 use crate::session_usage;
 
-/// A payload that takes long to evaluate, compared with a usual one.
+/// Payload size from which an evaluation takes noticeably long.
 const LARGE_PAYLOAD_BYTES: usize = 256 * 1024;
-/// The longest text about a refused call in the log and in live views.
+/// Maximum length of a refusal message in the log and in live views.
 const MAX_REFUSAL_CHARS: usize = 500;
 
-/// A call of a harness that has to be answered.
+/// A harness's call that has to be answered.
 pub(crate) struct IncomingCall<'a> {
     pub(crate) harness: &'static Harness,
     pub(crate) peer: Peer,
@@ -38,18 +38,18 @@ pub(crate) struct IncomingCall<'a> {
     /// Id of the event, created by the hook program.
     pub(crate) id: EventId,
     pub(crate) project: Option<String>,
-    /// The account the agent runs under.
+    /// Account under which the agent runs.
     pub(crate) user: Option<String>,
-    /// Time limit of the caller.
+    /// The caller's time limit.
     pub(crate) within: Duration,
     /// Version of the hook program; empty if the call did not come from one.
     pub(crate) hook_version: &'a str,
     pub(crate) payload: &'a [u8],
-    /// The answers of hooks in the calling program.
+    /// Answers of hooks that ran in the calling program.
     pub(crate) callbacks: Callbacks,
 }
 
-/// Answers one call. A failure is also an answer: it denies what can be prevented.
+/// Answers one call. A failure is also answered: it denies whatever can be prevented.
 pub(crate) async fn answer(daemon: &Daemon, incoming: IncomingCall<'_>) -> HookReply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
     let IncomingCall { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } =
@@ -62,13 +62,13 @@ pub(crate) async fn answer(daemon: &Daemon, incoming: IncomingCall<'_>) -> HookR
     answer_call(&mut call, harness, &door, payload).await
 }
 
-/// Runs a step that takes processor time in proportion to the payload. No other task runs on this thread meanwhile, so
-/// with a large payload the thread's tasks move to another one: calls of other accounts go on.
+/// Runs a step whose processor time grows with the payload. No other task can run on this thread meanwhile, so for a
+/// large payload the thread's other tasks move to another thread. Calls from other accounts then continue.
 pub(crate) fn run_step<T>(payload_bytes: usize, step: impl FnOnce() -> T) -> T {
     if payload_bytes > LARGE_PAYLOAD_BYTES { tokio::task::block_in_place(step) } else { step() }
 }
 
-/// A call that the daemon evaluates, with what it knows about the caller.
+/// A call that the daemon evaluates, with the known facts about its caller.
 struct DaemonCall<'a> {
     daemon: &'a Daemon,
     harness: &'static Harness,
@@ -87,7 +87,7 @@ impl CallEvaluator for DaemonCall<'_> {
 
     async fn evaluate(&mut self, call: &mut HookCall) -> Result<Outcome, Failure> {
         let (daemon, harness) = (self.daemon, self.harness);
-        // Project files are read with the rights of the caller, if it is not the daemon's own account.
+        // If the caller is not the daemon's own account, project files are read with the caller's rights.
         let caller = daemon.other_account(self.peer);
         daemon.prepare(self.peer, &mut call.event);
         daemon.undelivered.note_result(&call.event);
@@ -136,14 +136,14 @@ impl CallEvaluator for DaemonCall<'_> {
 }
 
 impl Daemon {
-    /// Prepares a decoded event: identifiers without secrets, whose session it is, and which model is at work.
+    /// Prepares a decoded event: redacts identifiers, checks the session's owner, and adds the current model.
     pub(crate) fn prepare(&self, peer: Peer, event: &mut Event) {
         self.redact_identifiers(event);
         self.check_session(peer, event);
         self.observers.sessions.fill_from_session(event);
     }
 
-    /// Replaces identifiers that are secrets, as the ledger's settings say.
+    /// Redacts identifiers that are secrets, as the ledger's settings require.
     pub(crate) fn redact_identifiers(&self, event: &mut Event) {
         let sealing = self.ledger.sealing();
         if !sealing.keep_raw && has_secret_identifier(event) {
@@ -158,7 +158,7 @@ pub(crate) async fn fire(daemon: &Daemon, call: &HookCall) -> Result<Outcome, Fa
 }
 
 /// Evaluates a call that hooks of the calling program may have answered already. If `caller` is another account, the
-/// project's files are read with its rights.
+/// project's files are read with that account's rights.
 async fn fire_as(
     daemon: &Daemon,
     call: &HookCall,
@@ -179,7 +179,7 @@ async fn fire_as(
     Ok(evaluated.record(generation, &recorder, call).await)
 }
 
-/// Evaluates a call that these hooks made themselves; they do not run for it.
+/// Evaluates a call that these hooks made themselves. The hooks do not run for it.
 pub(crate) async fn fire_on_behalf(
     daemon: &Daemon,
     call: &HookCall,

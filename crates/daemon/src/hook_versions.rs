@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Versions of the hook programs that call this daemon, for `status` and for the notice at session start.
+//! Counts the versions of hook programs that call this daemon, for `status` and for the notice at session start.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,9 +13,9 @@ use tenterhook_records::sanitize;
 
 /// The daemon's own version.
 pub(crate) const DAEMON_VERSION: &str = env!("CARGO_PKG_VERSION");
-/// More versions than this are counted together: callers choose what they send.
+/// Maximum number of versions counted separately, because callers choose the version they send.
 const MAX_VERSIONS: usize = 16;
-/// Our own versions are not longer.
+/// Maximum length of a version; our own versions are not longer.
 const MAX_VERSION_BYTES: usize = 32;
 const UNKNOWN: &str = "unknown";
 const OTHERS: &str = "others";
@@ -23,7 +23,7 @@ const OTHERS: &str = "others";
 /// Counts hook calls by the version of the program that made them.
 #[derive(Debug, Default)]
 pub(crate) struct HookVersions {
-    /// Calls of the daemon's own version: the usual case takes no lock.
+    /// Calls by programs with the daemon's own version: this usual case takes no lock.
     same: CallCount,
     different: Mutex<BTreeMap<String, CallCount>>,
 }
@@ -35,7 +35,7 @@ struct CallCount {
 }
 
 impl HookVersions {
-    /// Counts one call of a hook program.
+    /// Counts one call made by a hook program.
     pub(crate) fn count(&self, version: &str) {
         if version == DAEMON_VERSION {
             return self.same.count();
@@ -51,7 +51,7 @@ impl HookVersions {
         different.entry(name.to_owned()).or_default().count();
     }
 
-    /// Every version that called, with its calls.
+    /// Returns every version that called, with its number of calls.
     pub(crate) fn list(&self) -> Vec<HookVersionCount> {
         let different = self.different.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = different.iter().map(|(version, count)| (version.as_str(), count));
@@ -73,7 +73,7 @@ impl CallCount {
     }
 }
 
-/// Message at session start if hook program and daemon have different versions.
+/// Returns the notice for the session start if hook program and daemon have different versions.
 pub(crate) fn mismatch_notice(hook_version: &str) -> Option<String> {
     if hook_version == DAEMON_VERSION || hook_version.is_empty() {
         return None;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Watches whether our hooks are still in the settings of the harnesses. Removing them by hand weakens protection
-//! without confirmation, so it is detected, reported and recorded.
+//! Watches whether our hooks are still in the harnesses' settings. Removing them by hand weakens protection without
+//! confirmation, so it is detected, reported and recorded.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,23 +21,23 @@ use tenterhook_sessions::SessionProjector;
 use crate::daemon::Daemon;
 use crate::file_watch::FileWatch;
 
-/// Hooks that are missing for this long are lost. An install writes its receipt before the settings.
+/// Hooks count as lost after they are missing for this long. An install writes its receipt before the settings.
 const LOSS_CONFIRMED_AFTER: Duration = Duration::from_secs(3);
 /// Minimum interval between searches for harness programs: a search takes a few hundred file lookups.
 const MIN_SEARCH_INTERVAL: Duration = Duration::from_secs(50);
 /// A harness that sent an event within this time is guarded, even if its hooks were not installed by us.
 const RECENT_EVENT_WINDOW: Duration = Duration::from_mins(10);
 
-/// The harnesses on this machine, by whether hooks guard them.
+/// The harnesses on this machine, divided into guarded and unguarded ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GuardedHarnesses {
     /// Harnesses with our hooks in their settings, and those that sent events recently.
     pub(crate) guarded: BTreeSet<String>,
-    /// Harnesses that were found on this machine and are not guarded.
+    /// Harnesses that are present on this machine but not guarded.
     pub(crate) unguarded: BTreeSet<&'static str>,
 }
 
-/// Lost hooks, and the harnesses that are guarded.
+/// Keeps track of lost hooks and of guarded harnesses.
 #[derive(Debug, Default)]
 pub(crate) struct HookWatch {
     lost: Mutex<BTreeSet<UnwiredHarness>>,
@@ -46,12 +46,12 @@ pub(crate) struct HookWatch {
 }
 
 impl HookWatch {
-    /// Harnesses whose settings lost our hooks.
+    /// Returns the harnesses whose settings lost our hooks.
     pub(crate) fn list_lost(&self) -> BTreeSet<UnwiredHarness> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Guarded and unguarded harnesses; `None` before the first check.
+    /// Returns guarded and unguarded harnesses; `None` before the first check.
     pub(crate) fn guarded_harnesses(&self, sessions: &SessionProjector) -> Option<GuardedHarnesses> {
         let known = self.harnesses.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (found, mut guarded) = known?;
@@ -70,7 +70,7 @@ impl HookWatch {
     }
 }
 
-/// Checks installed hooks when files change, and reports lost and restored ones.
+/// Checks installed hooks when files change, and reports lost and restored hooks.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut files = FileWatch::default();
     let mut seen_before = BTreeSet::new();
@@ -94,7 +94,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
                 (found, searched) = (newly_found, Some(Instant::now()));
             }
             daemon.hook_watch.set_harnesses(found.clone(), guarded);
-            // Hooks that are missing in one check only may still be written.
+            // Hooks that are missing in only one check may still be being written.
             let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
             update_lost(&daemon, &lost).await;
             let is_confirmed = seen == lost;
@@ -108,7 +108,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
     }
 }
 
-/// The receipts, and the settings that they describe.
+/// Returns the receipts and the settings files that they describe.
 fn watched_files(home: &Home) -> Vec<PathBuf> {
     let receipts = receipt::every(&home.receipts()).readable;
     let settings = receipts.into_iter().map(|receipt| receipt.settings);
@@ -129,7 +129,7 @@ async fn update_lost(daemon: &Daemon, lost: &BTreeSet<UnwiredHarness>) {
     }
 }
 
-/// Finds settings that lost our hooks, and the harnesses whose settings have them.
+/// Finds settings that lost our hooks, and harnesses whose settings still have them.
 fn check_receipts(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
     let (mut lost, mut guarded) = (BTreeSet::new(), BTreeSet::new());
     let files = receipt::every(&home.receipts());
@@ -152,7 +152,7 @@ fn check_receipts(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
 #[derive(Debug, Clone, Default)]
 struct HarnessSearch {
     harnesses: BTreeSet<&'static str>,
-    /// Harnesses with hooks in the settings of the machine; the machine-wide daemon has their receipts.
+    /// Harnesses with hooks in the machine-wide settings; the machine-wide daemon has their receipts.
     by_machine: BTreeSet<&'static str>,
 }
 
@@ -175,7 +175,7 @@ fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
     found
 }
 
-/// The harnesses that were found and are not guarded. Some share the settings of another one.
+/// Returns the harnesses that are present but not guarded. Some harnesses share the settings of another one.
 fn find_unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
     let is_guarded = |id: &str| {
         let installer = tenterhook_harness::find_harness(id).and_then(HarnessClient::installer);

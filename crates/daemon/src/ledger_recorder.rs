@@ -18,24 +18,24 @@ use tokio::sync::oneshot;
 use crate::hook::run_step;
 use crate::observers::Observers;
 
-/// Attempts with a full queue before the decision counts as not recorded.
+/// Maximum number of attempts while the queue is full; after that the decision counts as not recorded.
 const MAX_APPEND_ATTEMPTS: u32 = 200;
 const QUEUE_FULL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Records decisions, and each generation before its first decision.
 pub(crate) struct LedgerRecorder {
     ledger: Ledger,
-    /// Generations that were recorded.
+    /// Generations that are already recorded.
     known: Mutex<HashSet<String>>,
 }
 
-/// Recorder of one call, with the description of its generation.
+/// Records one call, with the description of its generation.
 pub(crate) struct CallRecorder<'a> {
     pub(crate) recorder: &'a LedgerRecorder,
     /// Notified of the decision.
     pub(crate) observers: &'a Observers,
     pub(crate) detail: &'a Value,
-    /// Size of the call's payload; 0 if it is small in any case.
+    /// Size of the call's payload; 0 if the payload is always small.
     pub(crate) payload_bytes: usize,
 }
 
@@ -55,16 +55,16 @@ impl LedgerRecorder {
         sealed.map(Box::new).map_err(|error| RecordError(error.to_string()))
     }
 
-    /// Records a sealed entry; returns when it is durable. A thread outside the runtime commits it itself if no other
-    /// caller is writing, which wakes no other thread. A task of the runtime must not wait for the
-    /// disk: its entry is committed with all others that wait.
+    /// Records a sealed entry; returns when it is durable. If no other caller is writing, a thread outside the
+    /// runtime commits the entry itself, which wakes no other thread. A task of the runtime must not wait for the
+    /// disk, so its entry is committed together with all other waiting entries.
     async fn append_sealed(&self, sealed: Box<SealedEntry>) -> Result<Appended, RecordError> {
         let may_wait = tokio::task::try_id().is_none();
         let mut sealed = sealed;
         for attempt in 0..MAX_APPEND_ATTEMPTS {
             let (send, receive) = oneshot::channel();
             let queued = QueuedEntry::new(sealed, move |appended| {
-                // The caller may be gone; the record exists nevertheless.
+                // The caller may have disconnected, but the record exists.
                 let _ = send.send(appended);
             });
             let queued = if may_wait && attempt == 0 { queued.inline_if_idle() } else { queued };
@@ -80,7 +80,7 @@ impl LedgerRecorder {
         Err(RecordError("too many decisions are waiting for the disk".to_owned()))
     }
 
-    /// A copy of the call with a redacted tool name, if the name contains a secret.
+    /// Returns a copy of the call with a redacted tool name, if the name contains a secret.
     fn without_secret_name(&self, decided: &DecidedCall<'_>) -> Option<HookCall> {
         let sealing = self.ledger.sealing();
         let tool = decided.call.event.tool.as_ref()?;
@@ -97,7 +97,7 @@ impl LedgerRecorder {
         Some(call)
     }
 
-    /// Whether a generation was not recorded yet.
+    /// Whether a generation has not been recorded yet.
     fn is_new(&self, generation: &str) -> bool {
         !self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(generation)
     }
@@ -127,7 +127,7 @@ impl Recorder for CallRecorder<'_> {
             self.observers.report_decision(&decided, appended, gone, began.elapsed());
             match appended {
                 Appended::New { .. } => Ok(()),
-                // A repeated id would be an answer without a record.
+                // With a repeated id, the answer would have no record of its own.
                 Appended::AlreadyThere { seq } => {
                     Err(RecordError(format!("its event id was already used by record {seq}")))
                 }

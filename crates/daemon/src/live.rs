@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Live events for readers such as the dashboard.
+//! Publishes live events to readers such as the dashboard.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +11,10 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use crate::api::to_json;
 use tenterhook_sessions::SessionKey;
 
-/// Events that wait for a slow reader. A reader that falls behind receives the number of missed events.
+/// Maximum number of events queued for a slow reader, which then receives the number of missed events.
 const MAX_WAITING_EVENTS: usize = 1024;
 
-/// One live event in its serialized form.
+/// One serialized live event.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveMessage {
     /// Number of the event, counted since the daemon started.
@@ -28,7 +28,7 @@ pub(crate) struct LiveMessage {
 }
 
 impl LiveMessage {
-    /// Whether it belongs to the session with this id, or `<harness>:<id>`.
+    /// Whether the event belongs to the session with this id, written as `<id>` or `<harness>:<id>`.
     pub(crate) fn is_about(&self, id: &str) -> bool {
         let Some(SessionKey { harness, id: own }) = self.session.as_deref() else { return false };
         id == own || id.strip_prefix(harness).and_then(|rest| rest.strip_prefix(':')) == Some(own)
@@ -48,7 +48,7 @@ impl Default for LiveFeed {
 }
 
 impl LiveFeed {
-    /// Publishes an event. `event` is not called if there are no readers.
+    /// Publishes an event. `event` is called only if there are readers.
     pub(crate) fn publish(&self, event: impl FnOnce() -> LiveEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
@@ -58,7 +58,7 @@ impl LiveFeed {
         }
     }
 
-    /// Publishes an event of a session.
+    /// Publishes an event about a session.
     pub(crate) fn publish_session_event(&self, session: &Arc<SessionKey>, event: &SessionEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
@@ -72,16 +72,16 @@ impl LiveFeed {
         let _ = self.sender.send(message);
     }
 
-    /// Whether there are readers.
+    /// Whether there are any readers.
     pub(crate) fn is_watched(&self) -> bool {
         self.sender.receiver_count() > 0
     }
 
-    /// Receives all events from now on.
+    /// Returns a receiver of all events from now on.
     pub(crate) fn subscribe(&self) -> Receiver<LiveMessage> {
         self.sender.subscribe()
     }
 }
 
-/// Error of a receiver that missed events, or whose sender is gone.
+/// Error for a receiver that missed events or whose sender is gone.
 pub(crate) type ReceiveError = broadcast::error::RecvError;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Returns free memory to the system after a burst of calls. Allocators keep freed memory: after 2,000 concurrent
-//! calls that is several hundred megabytes, which a daemon would hold for weeks.
+//! calls that is several hundred megabytes, which a daemon would otherwise keep for weeks.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use tokio::sync::Notify;
 
 use crate::daemon::Daemon;
 
-/// This many concurrent calls count as a burst.
+/// Number of concurrent calls that counts as a burst.
 const BURST_CALLS: usize = 32;
-/// A request of this size leaves as much memory behind as a burst.
+/// Request size that leaves as much memory behind as a burst.
 const LARGE_REQUEST_BYTES: usize = 4 * 1024 * 1024;
-/// A burst is over after this time without signs of it.
+/// Time without new activity after which a burst is over.
 const QUIET_AFTER_BURST: Duration = Duration::from_secs(5);
 
-/// How free memory is returned to the system. It depends on the allocator, which the program chooses.
+/// Functions that return free memory to the system. They depend on the allocator, which the program chooses.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRelease {
-    /// Returns free memory of the whole process. Called once after each burst.
+    /// Returns free memory of the whole process to the system. Called once after each burst.
     pub of_process: fn(),
     /// Returns free memory of the calling thread's heap, for allocators where no other thread can do that. Called on
     /// each thread of the runtime after each burst.
     pub of_thread: fn(),
 }
 
-/// Notices bursts. Costs nothing while there is none: no timer runs.
+/// Notices bursts of calls. It costs nothing between bursts, because no timer runs.
 #[derive(Debug, Default)]
 pub(crate) struct BurstWatch {
     is_seen: AtomicBool,
@@ -37,7 +37,7 @@ pub(crate) struct BurstWatch {
 }
 
 impl BurstWatch {
-    /// Notes the number of running calls.
+    /// Notes the current number of running calls.
     pub(crate) fn note_calls(&self, calls: usize) {
         if calls >= BURST_CALLS {
             self.note();
@@ -58,7 +58,7 @@ impl BurstWatch {
         }
     }
 
-    /// Returns when a burst is over.
+    /// Returns once a burst is over.
     async fn wait_for_end(&self) {
         self.seen.notified().await;
         while self.is_seen.swap(false, Ordering::Relaxed) {
@@ -67,12 +67,12 @@ impl BurstWatch {
     }
 }
 
-/// Counts releases, so that each thread of the runtime takes part in each once.
+/// Counts releases, so that each thread of the runtime takes part in each release once.
 #[derive(Debug, Default)]
 pub(crate) struct ReleaseCount(AtomicU64);
 
 impl ReleaseCount {
-    /// Called when a thread of the runtime has nothing to do.
+    /// Releases the thread's memory if a release is due. Called when a thread of the runtime has nothing to do.
     pub(crate) fn release_if_due(&self, release: MemoryRelease) {
         thread_local!(static RELEASED: Cell<u64> = const { Cell::new(0) });
         let due = self.0.load(Ordering::Relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sets whether rules are enforced. Switching to monitor mode is a privileged action.
+//! Switches between enforce and monitor mode. Switching to monitor mode is a privileged action.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) enum ModeChangeError {
     Failed(Failure),
 }
 
-/// Sets the mode, from the next event on. Returns whether it changed.
+/// Sets the mode from the next event on. Returns whether the mode changed.
 pub(crate) async fn set_mode(
     daemon: &Arc<Daemon>,
     mode: Mode,

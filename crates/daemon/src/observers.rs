@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Observers of decisions: counters, sessions, live readers and telemetry. They cannot change or delay one.
+//! Notifies observers (counters, sessions, live readers, telemetry) of decisions, which they cannot change or delay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::live::LiveFeed;
 use tenterhook_records::sanitize;
 use tenterhook_sessions::{DecidedEvent, RecordedEvent, SessionKey, SessionProjector, SessionUpdate};
 
-/// Longer texts are cut in a line.
+/// Maximum length of the summary in a line; longer ones are cut.
 const MAX_GIST_CHARS: usize = 500;
 
 pub(crate) struct Observers {
@@ -30,10 +30,10 @@ pub(crate) struct Observers {
     /// Notified when a summarized session continues.
     pub(crate) stale_session: Arc<Notify>,
     pub(crate) live: LiveFeed,
-    /// Events of sessions.
+    /// Publishes events of sessions.
     pub(crate) session_feed: LiveFeed,
     pub(crate) telemetry: Option<Exporter>,
-    /// Lower bound of the number of records; readers that follow the ledger are notified of changes.
+    /// Lower bound of the number of records. Readers that follow the ledger are notified of changes.
     ledger_size: watch::Sender<u64>,
 }
 
@@ -54,7 +54,7 @@ impl Observers {
         Self { metrics, analytics, sessions, stale_session, live, session_feed, telemetry, ledger_size }
     }
 
-    /// Reports a durable decision. `gone` is the reason if its content is not in the record.
+    /// Reports a durable decision. `gone` gives the reason if the decision's content is not in the record.
     pub(crate) fn report_decision(
         &self,
         decided: &DecidedCall<'_>,
@@ -107,7 +107,7 @@ impl Observers {
         self.live.publish(|| LiveEvent::Decided(Box::new(decision_line(&decided, seq))));
     }
 
-    /// Reports an event imported from a transcript. Sessions show it; it is not a decision.
+    /// Reports an event imported from a transcript. Sessions show the event, but it is not a decision.
     pub(crate) fn report_transcript_event(&self, record: &StoredRecord) {
         self.note_ledger_size(record.seq + 1);
         if let Some(past) = RecordedEvent::from_record(record) {
@@ -115,7 +115,7 @@ impl Observers {
         }
     }
 
-    /// Reports the end of an approval. The session is published now, because it may send no event for minutes.
+    /// Reports the end of an approval. Publishes the session now, because it may send no event for minutes.
     pub(crate) fn approval_ended(&self, event: &tenterhook_event::Event) {
         if let Some(key) = self.sessions.approval_ended(event) {
             self.publish_session(&key);
@@ -154,7 +154,7 @@ impl Observers {
         });
     }
 
-    /// Notified when the ledger grows.
+    /// Returns a receiver that is notified when the ledger grows.
     pub(crate) fn subscribe_ledger_size(&self) -> watch::Receiver<u64> {
         self.ledger_size.subscribe()
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits of what callers use at the same time. Each limit is shared between accounts, so that one account cannot
-//! cause calls of another to be refused. Waiting approvals are also shared between the programs of an account.
+//! Limits what callers use at the same time. Each limit is shared between accounts, so that one account cannot cause
+//! another account's calls to be refused. Waiting approvals are also shared between the programs of an account.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::shares::{Share, Shares};
 
-/// Running calls; further ones are evaluated by the hook process itself.
+/// Maximum number of running calls; further calls are evaluated by the hook process itself.
 const MAX_CALLS: usize = 8192;
-/// Connections to the Unix socket that are served by the runtime.
+/// Maximum number of Unix socket connections served by the runtime.
 const MAX_UNIX_CONNECTIONS: usize = 8192;
-/// Bytes of large questions and request bodies in memory.
+/// Maximum size of large questions and request bodies in memory.
 const MAX_QUESTION_BYTES: usize = 256 * 1024 * 1024;
-/// Calls that wait for an approval.
+/// Maximum number of calls that wait for an approval.
 const MAX_APPROVALS: usize = 1024;
-/// Waiting approvals of all programs together.
+/// Maximum number of waiting approvals of all programs together.
 const MAX_PROGRAM_APPROVALS: usize = 512;
-/// Open files that are neither calls nor connections.
+/// Number of open files reserved for uses other than calls and connections.
 const RESERVED_DESCRIPTORS: usize = 256;
 
-/// A program: the account and, where the kernel names it, the agent process.
+/// A program: the account and, where the kernel reports it, the agent process.
 type ProgramKey = (u32, Option<i32>);
 
 /// All quotas of a daemon.
@@ -43,7 +43,7 @@ pub(crate) struct ApprovalSlot {
 }
 
 impl Quotas {
-    /// Creates quotas that fit the limit of open files: each call and each connection needs one. One account never
+    /// Creates quotas that fit the limit on open files: each call and each connection needs one. One account never
     /// uses more than half of a quota; several accounts together may use all of it.
     pub(crate) fn new(many_accounts: bool) -> Self {
         let files = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |files| {
@@ -59,19 +59,19 @@ impl Quotas {
         }
     }
 
-    /// Number of running calls.
+    /// Returns the number of running calls.
     pub(crate) fn calls_under_way(&self) -> usize {
         self.calls.in_use()
     }
 }
 
 impl Daemon {
-    /// Account that a caller's use is counted for; callers with a token count for the daemon's.
+    /// Returns the account that a caller's use counts against; for callers with a token, the daemon's account.
     pub(crate) fn account_of(&self, peer: Peer) -> u32 {
         peer.uid().unwrap_or(self.uid)
     }
 
-    /// Counts a call, unless the account already uses its share.
+    /// Counts a call, unless the account has used up its share.
     pub(crate) fn begin_call(&self, peer: Peer) -> Option<Share<u32>> {
         let (share, calls) = self.quotas.calls.try_take_counted(self.account_of(peer), 1)?;
         self.bursts.note_calls(calls);

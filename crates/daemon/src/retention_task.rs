@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention: removes records that exceed the authorized limits, in the background. Each batch is a transaction with
+//! Removes records that exceed the authorized retention limits, in the background. Each batch is a transaction with
 //! its own record, so a daemon that stops between two batches continues at the next start.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +32,7 @@ struct RetentionTask {
     reported: Option<String>,
 }
 
-/// Applies the limits at start, when they are changed by the API, and periodically.
+/// Applies the limits at start, after a change through the API, and periodically.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut task = RetentionTask::default();
     loop {
@@ -60,7 +60,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
 }
 
 impl RetentionTask {
-    /// Removes records that exceed the limits; returns their number.
+    /// Removes records that exceed the limits; returns the number of removed records.
     fn run(&mut self, daemon: &Daemon) -> u64 {
         let retention = Retention::read(&daemon.home);
         self.report_problem(daemon, &retention);
@@ -102,7 +102,7 @@ impl RetentionRuns {
         self.changed.notify_one();
     }
 
-    /// State of retention for the API.
+    /// Returns the state of retention for the API.
     pub(crate) fn status(&self, retention: &Retention) -> RetentionStatus {
         retention.status(self.last_run.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }

@@ -36,20 +36,20 @@ use crate::{
 
 /// Interval between attempts to read unreadable files and to import spooled decisions.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
-/// Pause after a reload: a file that changes all the time must not keep the daemon busy.
+/// Pause after a reload, so that a constantly changing file does not keep the daemon busy.
 const RELOAD_PAUSE: Duration = Duration::from_millis(200);
-/// Time for running calls to complete at shutdown.
+/// Maximum time for running calls to complete at shutdown.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(2500);
-/// Time for the last replies to be written at shutdown; idle connections are closed.
+/// Maximum time for the last replies to be written at shutdown; idle connections are closed.
 const LAST_REPLY_TIMEOUT: Duration = Duration::from_millis(500);
-/// Time for the last telemetry to be sent.
+/// Maximum time for the last telemetry to be sent.
 const TELEMETRY_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
-/// Time to wait at start for another process that has the ledger locked.
+/// Maximum time to wait at start for another process that has locked the ledger.
 const LEDGER_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time that a decision waits for others to share its commit, while threads of the runtime are busy.
+/// Maximum time that a decision waits for others to share its commit, while threads of the runtime are busy.
 const GATHER_LIMIT: Duration = Duration::from_millis(2);
 
-/// Options of a daemon.
+/// Settings for starting a daemon.
 #[derive(Debug, Clone)]
 pub struct DaemonOptions {
     /// TCP address to listen on, if any.
@@ -64,16 +64,16 @@ pub struct DaemonOptions {
     pub memory_release: MemoryRelease,
 }
 
-/// A daemon that serves calls.
+/// A running daemon that serves calls.
 #[derive(Debug, Clone)]
 pub struct StartedDaemon {
-    /// TCP address that it listens on, with the actual port.
+    /// TCP address that the daemon listens on, with the actual port.
     pub listen: Option<SocketAddr>,
-    /// Repairs that were needed to open the ledger.
+    /// Repairs that were made when the ledger was opened.
     pub recovered: Vec<String>,
 }
 
-/// Serves a state directory until a signal stops it. `ready` is called as soon as calls are answered.
+/// Serves a state directory until a signal stops the daemon. `ready` is called as soon as calls are answered.
 pub fn serve(
     home: &Home,
     env: &Env,
@@ -95,7 +95,7 @@ pub fn serve(
         .on_thread_unpark(move || unparked.begin_work())
         .build()?;
     let served = runtime.block_on(run(home, env, options, (&releases, callers), ready));
-    // Does not wait for work that is blocked by a disk: all decisions are in the ledger.
+    // Does not wait for work that a disk blocks, because all decisions are in the ledger.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
@@ -114,11 +114,11 @@ async fn run(
     runtime_dir::check_directories(home)?;
     runtime_dir::restrict_log(home);
     runtime_dir::raise_limits();
-    // Before other work, so that only one of two daemons gets the socket.
+    // Done before other work, so that only one of two daemons gets the socket.
     let socket = listen::bind_socket(home)?;
     let tcp = bind_tcp(options.listen).await?;
     let listen_address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
-    // Before the rules are read, because they guard this port.
+    // Done before the rules are read, because they guard this port.
     daemon_port::store_port(home, listen_address.map(|address| address.port()))?;
     let book = LedgerHandle::of(home);
     let opened = open_ledger(home, &book, options, &callers).await?;
@@ -201,7 +201,7 @@ async fn run(
     Ok(())
 }
 
-/// Binds the TCP port, if any. Connections wait until the daemon accepts them.
+/// Binds the TCP port, if there is one. Connections wait until the daemon accepts them.
 async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
     let Some(address) = address else { return Ok(None) };
     let bound = TcpListener::bind(address).await.map_err(|error| {
@@ -219,7 +219,7 @@ async fn run_until_signal(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, 
         let watched = daemon.generations.files();
         files = watch_files(daemon, files, watched.clone()).await;
         let is_asked_for = std::mem::take(&mut read_anyway);
-        // A file that could not be read is read again even if it did not change: the cause may be gone.
+        // A file that could not be read is read again even if it has not changed, because the cause may be gone.
         let refreshed = refresh(daemon, is_asked_for || daemon.generations.is_stale()).await;
         let is_new = refreshed == Some(Refreshed::New);
         if is_new || is_asked_for {
@@ -246,7 +246,7 @@ async fn run_until_signal(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, 
     }
 }
 
-/// Watches these files and the spool from now on.
+/// Watches these files and the spool from now on, instead of the files that were watched before.
 async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch, mut paths: Vec<PathBuf>) -> FileWatch {
     paths.push(daemon.home.spool());
     let watching = tokio::task::spawn_blocking(move || {
@@ -266,7 +266,7 @@ fn build_observers(home: &Home, env: &Env, options: &DaemonOptions) -> Result<Ob
     Ok(Observers::new(user_home, Sources::load_prices(home), metrics, telemetry))
 }
 
-/// Checks the files for changes and reports the result; `None` if they could not be read.
+/// Checks the files for changes and reports the result; returns `None` if the files could not be read.
 async fn refresh(daemon: &Arc<Daemon>, force: bool) -> Option<Refreshed> {
     let reader = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || {
@@ -303,7 +303,7 @@ async fn refresh(daemon: &Arc<Daemon>, force: bool) -> Option<Refreshed> {
     None
 }
 
-/// Writes the snapshot that hooks use while no daemon runs.
+/// Writes the snapshot that hooks use while no daemon is running.
 async fn write_snapshot(home: &Home, env: &Env) {
     let (home, env) = (home.clone(), env.clone());
     let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &WorkDirs::default()));
@@ -316,7 +316,7 @@ async fn write_snapshot(home: &Home, env: &Env) {
     }
 }
 
-/// Opens the ledger. Waits a moment, because a process without a daemon locks it while it writes a record.
+/// Opens the ledger. Waits briefly, because a process without a daemon locks the ledger while it writes a record.
 async fn open_ledger(
     home: &Home,
     book: &LedgerHandle,
@@ -346,7 +346,7 @@ async fn open_ledger(
     }
 }
 
-/// Content of the file that describes the running daemon, for `status` and for users.
+/// Returns the content of the file that describes the running daemon, for `status` and for users.
 fn daemon_file(started: &StartedDaemon) -> Result<Vec<u8>, Failure> {
     let file = json!({
         "v": 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks and prepares the daemon's directories. An account that can write there could answer in its place.
+//! Checks and prepares the daemon's directories. An account that can write there could answer in the daemon's place.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -8,13 +8,13 @@ use std::path::Path;
 use tenterhook_error::Failure;
 use tenterhook_home::{Home, state_file, trust, write_atomic};
 
-/// Open files: every caller has a connection.
+/// Limit on open files that the daemon asks for: every caller has a connection.
 const MAX_OPEN_FILES: u64 = 65_536;
 
 /// Refuses directories that other accounts can write to.
 pub(crate) fn check_directories(home: &Home) -> Result<(), Failure> {
     let own = rustix::process::getuid().as_raw();
-    // The state directory may be a link that its owner or the system made; the target is checked.
+    // The state directory may be a link created by its owner or the system; the target is checked.
     let state = &home.state;
     let link = fs_err::symlink_metadata(state)?;
     if link.is_symlink() && ![0, own].contains(&link.uid()) {
@@ -54,7 +54,7 @@ fn unsafe_dir(path: &Path, why: &str, hint: &str) -> Failure {
     Failure::internal(format!("`{}` is not safe to run a daemon in: {why}", path.display())).hint(hint)
 }
 
-/// Makes the log of earlier versions and of service managers unreadable for other accounts.
+/// Makes the log unreadable for other accounts; earlier versions and service managers created it readable.
 pub(crate) fn restrict_log(home: &Home) {
     let log = home.log();
     let found = fs_err::symlink_metadata(&log);
@@ -65,7 +65,7 @@ pub(crate) fn restrict_log(home: &Home) {
     }
 }
 
-/// Reads the token of a state directory. Creates one if there is none that only its owner can read.
+/// Reads the token in a state directory. Creates a token if there is none that only its owner can read.
 pub(crate) fn read_or_create_token(path: &Path) -> Result<String, Failure> {
     let own = rustix::process::getuid().as_raw();
     let private = fs_err::symlink_metadata(path)
@@ -89,7 +89,7 @@ fn is_private(found: &std::fs::Metadata) -> bool {
     found.mode() & 0o077 == 0
 }
 
-/// Raises the limit of open files as far as the system allows.
+/// Raises the limit on open files as far as the system allows.
 pub(crate) fn raise_limits() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limits = getrlimit(Resource::Nofile);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tracks which process a session belongs to. The first agent process that names a session owns it; its children may
-//! use the session too. Events of other processes are evaluated and recorded as *unverified*.
+//! Tracks which process owns a session. The first agent process that names a session owns it; its child processes may
+//! use the session too. Events from other processes are evaluated, and recorded as *unverified*.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use crate::listen::Peer;
 use crate::shares::is_fair;
 use tenterhook_sessions::SessionKey;
 
-/// Sessions with a known owner; one process gets half of them.
+/// Maximum number of sessions with a known owner; one process gets half of them.
 const MAX_OWNED_SESSIONS: usize = 16_384;
 /// Interval between checks that the owner is still the same process.
 const OWNER_RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between searches for ended processes when the table is full.
 const CLEAN_INTERVAL: Duration = Duration::from_secs(1);
-/// Ancestors of a caller that are checked.
+/// Maximum number of a caller's ancestors that are checked.
 const MAX_ANCESTORS: usize = 256;
 
 /// The owners of all sessions.
@@ -31,7 +31,7 @@ pub(crate) struct SessionOwners(Mutex<OwnerTable>);
 #[derive(Debug, Default)]
 struct OwnerTable {
     by_session: HashMap<SessionKey, SessionOwner>,
-    /// How many sessions each process owns, by pid and start.
+    /// Number of sessions that each process owns, by pid and start time.
     counts: HashMap<(i32, u64), usize>,
     /// Time of the last search for ended processes.
     cleaned: Option<Instant>,
@@ -47,7 +47,7 @@ struct SessionOwner {
 }
 
 impl Daemon {
-    /// Compares the session that an event names with the process that sent it.
+    /// Checks whether the process that sent an event owns the session that the event names.
     pub(crate) fn check_session(&self, peer: Peer, event: &mut Event) {
         let Some(key) = SessionKey::of(event) else { return };
         let Peer::Local { uid, pid: Some(pid), start } = peer else {
@@ -61,13 +61,13 @@ impl Daemon {
         event.session_check = self.session_owners.check(&key, uid, pid, was_there);
     }
 
-    /// The agent process that a call comes from, if the kernel knows it.
+    /// Returns the agent process that a call comes from, if the kernel knows it.
     pub(crate) fn agent_process(&self, peer: Peer, harness: &str) -> Option<i32> {
         let Peer::Local { pid: Some(pid), .. } = peer else { return None };
         Process::read(pid).and_then(|caller| caller.calling_process(harness)).map(|origin| origin.pid)
     }
 
-    /// Makes the daemon the owner of a session of its own agent.
+    /// Makes the daemon the owner of a session that its own agent runs.
     pub(crate) fn claim_session(&self, harness: &str, id: &str) {
         let key = SessionKey { harness: harness.to_owned(), id: id.to_owned() };
         let own = i32::try_from(std::process::id()).ok().and_then(Process::read);
@@ -78,16 +78,16 @@ impl Daemon {
 }
 
 impl SessionOwners {
-    /// Whether a process that was identified when it connected owns the session. Pid and start time identify one
-    /// process, so an open connection does not read `/proc` for each of its calls.
+    /// Whether a process that was identified when it connected owns the session. A pid and a start time identify one
+    /// process, so an open connection need not read `/proc` for each of its calls.
     fn is_owner(&self, key: &SessionKey, uid: u32, process: (i32, u64)) -> bool {
         let owner = self.lock().by_session.get(key).copied();
         let owner = owner.filter(|owner| owner.uid == uid && owner.process() == process);
         owner.is_some_and(|owner| self.is_there(key, owner))
     }
 
-    /// Whether the process may write to the session. A session without an owner becomes the caller's; `was_there`
-    /// returns whether it has earlier events, whose owner this daemon does not know.
+    /// Whether the process may write to the session. A session without an owner becomes the caller's. `was_there`
+    /// returns whether the session has earlier events, whose owner this daemon does not know.
     fn check(
         &self,
         key: &SessionKey,
@@ -96,7 +96,7 @@ impl SessionOwners {
         was_there: impl FnOnce() -> bool,
     ) -> Option<SessionCheck> {
         let owner = self.lock().by_session.get(key).copied();
-        // The hook process waits for its answer, so it still runs.
+        // The hook process waits for its answer, so it is still running.
         let Some(caller) = Process::read(pid) else { return Some(SessionCheck::Unverified) };
         let Some(owner) = owner else {
             let origin = caller.calling_process(&key.harness);
@@ -182,7 +182,7 @@ impl OwnerTable {
         }
     }
 
-    /// Forgets sessions whose process has ended. At most once per interval, because it checks every process.
+    /// Forgets sessions whose process has ended. Runs at most once per interval, because it checks every process.
     fn forget_ended(&mut self) {
         if self.cleaned.is_some_and(|cleaned| cleaned.elapsed() < CLEAN_INTERVAL) {
             return;
@@ -194,7 +194,7 @@ impl OwnerTable {
     }
 }
 
-/// Whether the caller is the process with this pid or a descendant of it.
+/// Whether the caller is the process with this pid or one of its descendants.
 fn comes_from(caller: Process, pid: i32) -> bool {
     let next = |process: &Process| {
         (process.pid != pid && process.parent != pid && process.parent > 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tokens and cost of the session that a hook call belongs to, read from its transcript before the call is evaluated.
+//! Reads the tokens and cost of a hook call's session from its transcript, before the call is evaluated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +17,12 @@ use tokio::time::timeout;
 
 use crate::daemon::Daemon;
 
-/// Delay before the read positions of transcripts are saved.
+/// Delay before the read positions in transcripts are saved.
 const SAVE_DELAY: Duration = Duration::from_secs(2);
-/// How long a call waits for the transcript of another account.
+/// Maximum time that a call waits for another account's transcript.
 const OTHER_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Adds the session's usage to a call, if it has changed or is unknown. `caller` is set for another account.
+/// Adds the session's usage to a call if the usage has changed or is unknown. `caller` is set for another account.
 pub(crate) async fn attach(
     daemon: &Daemon,
     harness: &'static Harness,
@@ -54,7 +54,7 @@ async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32)
     let reader = Arc::clone(reader);
     let started = spawn_as(account, move |_| {
         let found = reader.read(&request, TranscriptOwner::other(account), MAX_READ_BYTES);
-        // The call may be over.
+        // The call may already have ended; then the result is dropped.
         drop(sender.send(found));
     });
     if started.is_ok()
@@ -73,7 +73,7 @@ pub(crate) struct UnsavedUsage {
 }
 
 impl UnsavedUsage {
-    /// Notes that a transcript was read. Only the first of many calls wakes a thread.
+    /// Notes that a transcript was read. Among many calls, only the first wakes a thread.
     pub(crate) fn note(&self) {
         if !self.is_noted.swap(true, Ordering::Relaxed) {
             self.noted.notify_one();
@@ -91,11 +91,11 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
     }
 }
 
-/// Saves the read positions of transcripts.
+/// Saves the read positions in transcripts.
 pub(crate) async fn save(daemon: &Daemon) {
     if daemon.usage.has_unsaved() {
         let reader = Arc::clone(&daemon.usage);
-        // Without the file, transcripts are read again after a restart.
+        // If saving fails, transcripts are read again after a restart.
         let _ = tokio::task::spawn_blocking(move || reader.save()).await;
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fair shares of a bounded resource.
+//! Divides a bounded resource into fair shares.
 //!
-//! A holder may take more only while it holds no more than what is left. One busy holder gets half of the resource,
-//! two get a third each, and something is always left for a holder that has nothing yet.
+//! A holder may take more only while it has no more than what is left. One busy holder gets half of the resource, two
+//! get a third each, and something is always left for a holder that has nothing yet.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -22,7 +22,7 @@ struct HeldUnits<K> {
     by_holder: HashMap<K, usize>,
 }
 
-/// Units that one holder has taken. Dropping it returns them.
+/// Units that one holder has taken. Dropping the share returns them.
 #[derive(Debug)]
 pub(crate) struct Share<K: Eq + Hash> {
     shares: Arc<Shares<K>>,
@@ -37,7 +37,7 @@ pub(crate) fn is_fair(own: usize, all: usize, amount: usize, total: usize) -> bo
 }
 
 impl<K: Clone + Eq + Hash> Shares<K> {
-    /// A resource of `total` units; one holder alone gets half of them.
+    /// Creates a resource of `total` units; a single holder gets half of them.
     pub(crate) fn new(total: usize) -> Arc<Self> {
         let held = HeldUnits { all: 0, by_holder: HashMap::new() };
         Arc::new(Self { total, held: Mutex::new(held) })
@@ -48,7 +48,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         self.try_take_counted(holder, amount).map(|(share, _)| share)
     }
 
-    /// Takes `amount` units; also returns how many units are in use now.
+    /// Takes `amount` units; also returns the number of units in use afterwards.
     pub(crate) fn try_take_counted(self: &Arc<Self>, holder: K, amount: usize) -> Option<(Share<K>, usize)> {
         let mut held = self.lock();
         let own = held.by_holder.get(&holder).copied().unwrap_or(0);
@@ -62,7 +62,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Some((Share { shares: Arc::clone(self), holder, amount }, all))
     }
 
-    /// Number of units in use.
+    /// Returns the number of units in use.
     pub(crate) fn in_use(&self) -> usize {
         self.lock().all
     }
@@ -78,7 +78,7 @@ impl<K: Clone + Eq + Hash> Share<K> {
     /// Takes `amount` more units, if that leaves enough for others.
     pub(crate) fn try_grow(&mut self, amount: usize) -> bool {
         let mut held = self.shares.lock();
-        // A holder without an entry has nothing yet: its entry is removed with its last unit.
+        // A missing entry means that the holder has nothing yet: the entry is removed with the last unit.
         let own = held.by_holder.get(&self.holder).copied().unwrap_or(0);
         if !is_fair(own, held.all, amount, self.shares.total) {
             return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Handles signals in a separate thread: SIGTERM stops the daemon in time, even if all other threads are blocked.
+//! Handles signals in a separate thread, so that SIGTERM stops the daemon even if all other threads are blocked.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -8,19 +8,19 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// Time for an orderly shutdown. The ledger survives an exit at any moment.
+/// Maximum time for an orderly shutdown. The ledger survives an exit at any moment.
 pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(4500);
 
 /// Signals received so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SignalState {
-    /// The daemon should shut down.
+    /// Whether the daemon should shut down.
     pub(crate) end: bool,
     /// Number of requests to reload files.
     pub(crate) reloads: u64,
 }
 
-/// Receives signals until it is dropped.
+/// Receives signals until the value is dropped.
 pub(crate) struct Signals {
     pub(crate) state: watch::Receiver<SignalState>,
     /// Dropped at the end of an orderly shutdown.
@@ -28,7 +28,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Starts to handle signals: from now on they no longer kill the process.
+    /// Starts handling signals; from now on they no longer kill the process.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let (sender, state) = watch::channel(SignalState::default());
         let (running, ended) = channel();
@@ -46,7 +46,7 @@ fn receive(sender: &watch::Sender<SignalState>, ended: &Receiver<()>, ready: &Se
             let mut term = signal(SignalKind::terminate())?;
             let mut int = signal(SignalKind::interrupt())?;
             let mut hup = signal(SignalKind::hangup())?;
-            // The thread that started this one waits for the message.
+            // The thread that started this one waits for this message.
             drop(ready.send(Ok(())));
             loop {
                 tokio::select! {

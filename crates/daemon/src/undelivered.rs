@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Answers that did not reach the hook program that asked, because it was killed or its client cancelled the call.
+//! Tracks answers that did not reach the hook program, because it was killed or its client cancelled the call.
 //!
-//! The client alone decides what happens to such a call. Each is recorded. If the client then reports a result of it,
-//! the tool ran without the answer: that is recorded too.
+//! Only the client decides what happens to such a call. Each undelivered answer is recorded. If the client then
+//! reports a result, the tool ran without the answer, which is recorded too.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -22,17 +22,17 @@ use crate::daemon::Daemon;
 use crate::listen::Peer;
 use tenterhook_records::sanitize;
 
-/// Undelivered answers in memory. The ledger has all of them.
+/// Maximum number of undelivered answers kept in memory. The ledger has all of them.
 const MAX_RECENT: usize = 32;
-/// Undelivered answers in the health report.
+/// Maximum number of undelivered answers in the health report.
 const MAX_LISTED: usize = 5;
-/// The longest name of a tool or session in the report.
+/// Maximum length of a tool or session name in the report.
 const MAX_NAME_CHARS: usize = 200;
-/// How long the decision of a hook that evaluated the call itself may take to arrive through the spool.
+/// Maximum time for a decision to arrive through the spool from a hook that evaluated the call itself.
 const SPOOL_DELAY: Duration = Duration::from_secs(5);
 const SPOOL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Names of these changes in the ledger.
+/// Names of the two changes that are recorded in the ledger.
 const NOT_DELIVERED: &str = "answer not delivered";
 const RAN_WITHOUT_ANSWER: &str = "tool ran without its answer";
 
@@ -41,7 +41,7 @@ const RAN_WITHOUT_ANSWER: &str = "tool ran without its answer";
 pub(crate) struct UndeliveredAnswers {
     count: AtomicU64,
     ran: AtomicU64,
-    /// Whether `recent` has entries; otherwise calls do not lock it.
+    /// Whether `recent` has entries. If not, calls do not lock `recent`.
     has_recent: AtomicBool,
     recent: Mutex<VecDeque<UndeliveredAnswer>>,
     results: Notify,
@@ -112,7 +112,7 @@ impl UndeliveredAnswers {
         answer
     }
 
-    /// Notes an event that may report the result of such a call.
+    /// Notes an event that may report the result of a call whose answer did not arrive.
     pub(crate) fn note_result(&self, event: &Event) {
         let is_result = matches!(event.event, EventKind::PostTool | EventKind::ToolError);
         if !is_result || !self.has_recent.load(Ordering::Acquire) {
@@ -127,7 +127,7 @@ impl UndeliveredAnswers {
         }
     }
 
-    /// Removes a call that the hook program evaluated itself: its harness got an answer.
+    /// Removes a call that the hook program evaluated itself, because its harness got an answer.
     pub(crate) fn remove(&self, id: EventId) {
         let mut recent = self.lock_recent();
         let before = recent.len();
@@ -137,7 +137,7 @@ impl UndeliveredAnswers {
         }
     }
 
-    /// Takes the calls whose result was not reported yet.
+    /// Takes the calls whose reported results have not been recorded yet.
     fn take_results(&self) -> Vec<UndeliveredAnswer> {
         let mut recent = self.lock_recent();
         let new = recent.iter_mut().filter(|answer| answer.result.is_some() && !answer.shown.ran);
@@ -148,7 +148,7 @@ impl UndeliveredAnswers {
         new.collect()
     }
 
-    /// Summary for the health report.
+    /// Returns a summary for the health report.
     pub(crate) fn report(&self) -> UndeliveredCalls {
         let recent = self.lock_recent().iter().take(MAX_LISTED).map(|answer| answer.shown.clone()).collect();
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -160,7 +160,7 @@ impl UndeliveredAnswers {
     }
 }
 
-/// Notes that the answer to this call did not arrive. `None` if a refusal would not have prevented anything.
+/// Notes that the answer to this call did not arrive. Returns `None` if a denial would not have prevented anything.
 pub(crate) fn note(
     daemon: &Daemon,
     harness: &'static Harness,
@@ -172,20 +172,20 @@ pub(crate) fn note(
     Some(daemon.undelivered.add(harness, &event))
 }
 
-/// The event of a call that a denial prevents. A payload that cannot be parsed is a call too.
+/// Returns the event of a call that a denial would prevent. A payload that cannot be parsed counts as a call too.
 fn gate_event(harness: &'static Harness, meta: &CallMeta, payload: &[u8]) -> Option<Event> {
     let row = harness.event(&meta.event).filter(|row| row.is_gate())?;
     let unreadable = || Event::new(meta.id, meta.ts, harness.id, row.kind, row.native);
     Some(harness.decode(meta, payload).map_or_else(|_| unreadable(), |call| call.event))
 }
 
-/// Records an undelivered answer, with a link to the record of its decision.
+/// Records an undelivered answer and links it to the record of its decision.
 pub(crate) async fn record(daemon: &Daemon, peer: Peer, answer: &UndeliveredAnswer) {
     let uid = peer.uid().unwrap_or(daemon.uid);
     report(daemon, NOT_DELIVERED, uid, answer, vec![answer.shown.id]).await;
 }
 
-/// Waits for results of such calls, and records that the tool ran without the answer.
+/// Waits for results of calls without a delivered answer, and records that the tool ran without the answer.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     loop {
         daemon.undelivered.results.notified().await;
@@ -282,10 +282,10 @@ mod tests {
         let answers = UndeliveredAnswers::default();
         assert_eq!(lost(&answers, "session-end", 1, &json!({"session_id": "s"})), None);
         assert_eq!(answers.report().count, 0);
-        // The client asks the user meanwhile, and the tool is judged again before it runs.
+        // The client asks the user in the meantime, and the tool call is evaluated again before it runs.
         lost(&answers, "permission-request", 2, &bash("ls", None)).unwrap();
         assert_eq!(note(&answers, &bash("ls", None)), 0);
-        // A payload that cannot be parsed is a call too.
+        // A payload that cannot be parsed counts as a call too.
         let (meta, _) = event(PRE_TOOL, 3, &json!({}));
         let unreadable = gate_event(claude(), &meta, b"{").unwrap();
         assert_eq!(unreadable.event, EventKind::PreTool);

@@ -80,14 +80,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::List => list_approvals(context),
         Command::Show { id } => show_approval(context, id),
         Command::Approve { id, scope, note, proof } => {
-            // The call is fetched first: an unknown id needs no proof.
+            // The call is fetched first, so that an unknown id is reported without asking for proof.
             let approval = get_approval(context, &approval_path(id))?;
             if !context.terminal.json {
                 context.terminal.eprint(&(approval_text(&approval) + &arguments_text(&approval)))?;
             }
             let proof = confirm::collect_proof(context, Action::Approve, proof)?;
             let scope = scope.to_possible_value().map(|value| value.get_name().to_owned());
-            // The digest makes sure that the approved call is the one that was shown.
+            // The digest ensures that the approved call is the one that was shown.
             let (id, digest) = (approval.field("id").as_str().unwrap_or_default(), approval.field("digest"));
             let body =
                 json!({"answer": "approve", "digest": digest, "for": scope, "note": note, "proof": proof});
@@ -163,13 +163,13 @@ fn no_daemon() -> CommandError {
         .hint("start one with `tenterhook start`; without it calls that need an approval are denied")
 }
 
-/// API path of an approval. Ids have only letters and digits; other characters are dropped.
+/// Returns the API path of an approval. Ids have only letters and digits; other characters are dropped.
 fn approval_path(id: &str) -> String {
     let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("/v1/approvals/{id}")
 }
 
-/// Formats a waiting call. Agents choose most of these texts, so control characters are removed.
+/// Formats a waiting call. Agents choose most of these strings, so control characters are removed.
 fn approval_text(approval: &Value) -> String {
     let part = |key: &str| tame(approval.field(key).as_str().unwrap_or_default());
     let mut text = format!(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit`: evaluates the calls in transcripts of past sessions, reports them, and imports the sessions if requested.
+//! `audit`: evaluates calls in transcripts of past sessions, prints a report, and imports the sessions on request.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use crate::error::CommandError;
 use crate::read_input;
 use crate::terminal::{GOOD, Terminal};
 
-/// Sessions that stay open during the evaluation: events of a subagent may come much later.
+/// Maximum number of sessions kept open during the evaluation, because a subagent's events may come much later.
 const MAX_OPEN_SESSIONS: usize = 4096;
 
 const EXAMPLES: &str = "\
@@ -85,7 +85,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         findings.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
         let (found, left_out) = transcript::find_transcripts(harness, &ground);
         findings.add_left_out(harness, left_out);
-        // A file that was last written before the period has no event in it.
+        // A file that was last written before the period contains no event from the period.
         let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= scope.from_ms).collect();
         work.push((harness, found));
     }
@@ -145,7 +145,7 @@ fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, Command
     }
     let loaded = sources.load();
     match sources.problems.iter().chain(&loaded.problems).next() {
-        // An evaluation with a part of the rules would look like one with all of them.
+        // An evaluation with some of the rules would look like one with all of them.
         Some(problem) => Err(CommandError::user(problem.to_string())
             .hint("list all problems: `tenterhook policy check`, with the file if you named one")),
         None => Ok(loaded.rules),

@@ -24,7 +24,7 @@ Examples:
   tenterhook bus --settings ~/.llxprt/settings.json
   tenterhook bus --profile gemini --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
 
-/// Requests that are processed at the same time: each hook is a process with three pipes.
+/// Maximum number of requests processed at the same time; each hook is a process with three pipes.
 const MAX_CONCURRENT_REQUESTS: usize = 64;
 
 /// Serve LLxprt's hook message bus on standard input and output
@@ -52,18 +52,18 @@ async fn serve_requests(
     stage: &Arc<ProfileStage>,
     base: &Event,
 ) -> Result<(), CommandError> {
-    // The channel holds one line, so a fast sender waits.
+    // The channel has room for one line, so a fast sender waits.
     let (send, mut lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
         let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
-        // Invalid UTF-8 or an oversized line is an unreadable request, not the end of the input.
+        // Invalid UTF-8 or an oversized line counts as an unreadable request, not as the end of the input.
         while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD_BYTES).is_ok_and(|more| more) {
             if send.blocking_send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }
         }
     });
-    // Requests run concurrently: a slow hook does not delay the next request.
+    // Requests run concurrently, so a slow hook does not delay the next request.
     let mut running = tokio::task::JoinSet::new();
     loop {
         tokio::select! {

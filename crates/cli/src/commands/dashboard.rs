@@ -47,13 +47,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a browser can open a window.
+/// Whether a graphical browser can be opened on this machine.
 fn has_display(context: &Context) -> bool {
     let set = |name: &str| context.env.all.get(name).is_some_and(|value| !value.is_empty());
     cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Opens a URL in the default browser. Returns whether that succeeded.
+/// Opens a URL in the default browser. Returns whether the browser was started.
 fn open_browser(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);

@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         context.terminal.print_json(&HarnessList { harnesses })?;
         return Ok(ExitCode::SUCCESS);
     }
-    // Settings that two harnesses share count for the one that they are written for.
+    // Settings that two harnesses share are counted for the harness that they are written for.
     let is_own = |one: &DetectedHarness| {
         one.harness.installer().is_some_and(|installer| installer.wired_as == one.harness.id)
             && one.state.wired != HarnessWiring::No

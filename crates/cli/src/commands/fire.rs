@@ -110,7 +110,7 @@ fn fire_and_print_profile(context: &Context, args: &Args, profile: &str) -> Resu
     Ok(ExitCode::from(reply.exit))
 }
 
-/// Reads settings and input, and fires the event as the profile's harness does.
+/// Reads settings and input, and fires the event as the profile's harness would.
 pub(super) fn fire_profile(
     context: &Context,
     profile: &str,
@@ -132,14 +132,14 @@ pub(super) fn fire_profile(
     Ok((stage, fired))
 }
 
-/// Creates the event that all events of a profile are derived from.
+/// Creates the base event from which all events of a profile are derived.
 pub(super) fn profile_event(profile: &str) -> Result<Event, CommandError> {
     let meta = tenterhook_home::call_meta::mint()?;
     // The profile sets the kind and the name.
     Ok(Event::new(meta.id, meta.ts, profile, EventKind::Other, ""))
 }
 
-/// Reports settings that cannot be used on standard error.
+/// Reports unusable settings on standard error.
 pub(super) fn report_problems(context: &Context, stage: &ProfileStage) -> Result<(), CommandError> {
     let errors = stage.problems(ProblemLevel::Error).map(|finding| ("problem", &finding.problem));
     let warnings = stage.problems(ProblemLevel::Warning).map(|finding| ("warning", &finding.problem));

@@ -84,7 +84,7 @@ impl Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = read_input::parse_harness(&args.harness)?;
-    // From here on, a failure becomes a reply to the harness that refuses the call.
+    // From here on, a failure becomes a reply that denies the call.
     let started = Instant::now();
     let answered = answer_hook(context, harness, args, started)
         .unwrap_or_else(|error| AnsweredCall::InProcess(harness.refuse(&args.event, &error.message)));
@@ -101,7 +101,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     match written {
         Ok(()) => Ok(ExitCode::from(exit)),
-        // A reply that does not reach the harness counts as none; only the exit code is left.
+        // If the reply does not reach the harness, only the exit code is left.
         Err(error) => Err(CommandError::user(format!("cannot write the reply: {error}"))),
     }
 }
@@ -154,7 +154,7 @@ fn ask_daemon(
     within: Duration,
     payload: &[u8],
 ) -> Result<DaemonAnswer, String> {
-    // A newer daemon answers older hooks.
+    // A newer daemon also answers older hooks.
     let home = context.unchecked_home().ok_or("no state directory")?;
     let project = harness.project_variable.and_then(|name| context.env.harness_variables.get(name));
     let request = wire::HookRequest {
@@ -171,7 +171,7 @@ fn ask_daemon(
     ask(&home.socket(), &request, payload).map_err(|error| error.to_string())
 }
 
-/// Evaluates a call of `--try` with the current files; it leaves no record.
+/// Evaluates a `--try` call with the current files, without a record.
 fn evaluate_trial(
     context: &Context,
     harness: &'static Harness,
@@ -211,8 +211,8 @@ fn evaluate_in_process(
     })
 }
 
-/// Marks the calling process as a guarded agent. If the mark cannot be written, the returned reason for the
-/// in-process evaluation says so, and it is recorded with the call.
+/// Marks the calling process as a guarded agent. Returns the reason for the in-process evaluation, which is recorded
+/// with the call. If the mark cannot be written, the reason mentions that.
 pub(in crate::commands) fn remember_agent(home: &Home, harness: &str, why: &str) -> String {
     let pid = i32::try_from(std::process::id()).unwrap_or(0);
     match Agents::of(home).remember(pid, harness) {
@@ -226,11 +226,11 @@ struct LocalCall<'a> {
     context: &'a Context,
     home: &'a Home,
     harness: &'static Harness,
-    /// `None`: the call is a trial and leaves no record.
+    /// `None` if the call is a trial and leaves no record.
     records: Option<SpooledDecision<'a>>,
 }
 
-/// A decision that goes into the spool.
+/// A decision that is written to the spool.
 struct SpooledDecision<'a> {
     /// Reason why the daemon did not decide.
     why: &'a str,
@@ -256,7 +256,7 @@ impl BlockingCallEvaluator for LocalCall<'_> {
             reader.mark_recorded(&found);
             reader.save();
         }
-        // The process ends right after this; freeing the rules would only take time.
+        // The process ends right after this, so freeing the rules would only take time.
         std::mem::forget(pipeline);
         Ok(outcome)
     }
@@ -268,7 +268,7 @@ impl BlockingCallEvaluator for LocalCall<'_> {
     }
 }
 
-/// Reads the usage of the call's session if a rule has a budget. In other cases the daemon reads it later.
+/// Reads the usage of the call's session if a rule has a budget. Otherwise the daemon reads it later.
 fn attach_usage(
     context: &Context,
     home: &Home,

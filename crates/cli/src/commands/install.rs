@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     for harness in harnesses {
         match plan_without_comments(context, &setup, harness, &asked, args) {
             Ok(proposal) => proposals.push(proposal),
-            // A failure of a harness that was not named does not stop the others.
+            // If no harness was named, the failure of one does not stop the others.
             Err(error) if args.change.harnesses.is_empty() => failures.push((harness, error)),
             Err(error) => return Err(error),
         }
@@ -111,7 +111,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if in_force && failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Scope of the machine-wide settings, which only root may write.
+/// Returns the scope of the machine-wide settings, which only root may write.
 fn machine_scope(root: PathBuf, scope: Option<ScopeName>) -> Result<SettingsScope, CommandError> {
     if scope.is_some() {
         return Err(CommandError::user("`--system` and `--scope` cannot be combined").hint("omit `--scope`"));
@@ -125,7 +125,7 @@ fn machine_scope(root: PathBuf, scope: Option<ScopeName>) -> Result<SettingsScop
 
 type SharedSettings = Vec<(&'static Harness, &'static Harness)>;
 
-/// Returns the harnesses to install, and those that share the settings of another one.
+/// Returns the harnesses to install, and those that share another harness's settings.
 fn select_harnesses(
     context: &Context,
     args: &Args,
@@ -211,7 +211,7 @@ fn installed_text(home: &Home, proposal: &Proposal) -> String {
     text
 }
 
-/// Formats where decisions and rules are, and what to run next.
+/// Formats the locations of decisions and rules, and the suggested next commands.
 fn summary_text(home: &Home, proposals: &[Proposal]) -> String {
     let wired: Vec<_> = proposals.iter().filter(|one| one.plan.in_force && !one.plan.is_noop()).collect();
     if wired.is_empty() {

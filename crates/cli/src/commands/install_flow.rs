@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts that `install`, `uninstall` and `adopt` share: options, preview of a change, confirmation, report.
+//! Code shared by `install`, `uninstall` and `adopt`: options, preview of a change, confirmation and report.
 
 use serde_json::{Value, json};
 use tenterhook_harness_install::SettingsScope;
@@ -49,7 +49,7 @@ impl ScopeName {
     }
 }
 
-/// Shows the changes and asks once for all of them. Returns whether to make them.
+/// Shows the changes and asks once for all of them. Returns whether the user agreed.
 pub(super) fn propose(
     context: &Context,
     args: &ChangeArgs,

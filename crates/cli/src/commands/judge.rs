@@ -128,7 +128,7 @@ struct JudgedLines {
     has_unreadable: bool,
 }
 
-/// Evaluates line by line. Results are written before more input is awaited.
+/// Evaluates line by line. Writes each result before waiting for more input.
 fn judge_lines(
     book: &Rulebook,
     mut input: BufReader<impl Read>,

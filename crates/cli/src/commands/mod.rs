@@ -90,7 +90,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether a notice about outdated hooks may follow. Excluded are commands whose output programs read,
+    /// Whether a notice about outdated hooks may be printed. Excluded are commands whose output programs read,
     /// commands that report versions themselves, and commands that keep running.
     pub(crate) fn is_typed_by_users(&self) -> bool {
         match self {

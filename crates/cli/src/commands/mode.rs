@@ -72,7 +72,7 @@ fn read_mode(home: &Home) -> Result<Mode, CommandError> {
     }
 }
 
-/// Sets the mode. Returns whether it changed.
+/// Sets the mode. Returns whether the mode changed.
 fn set_mode(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<bool, CommandError> {
     if Mode::read(home) == Ok(mode) {
         return Ok(false);

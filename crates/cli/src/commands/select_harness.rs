@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Selects harnesses if none is named.
+//! Selects harnesses if the command names none.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::setup::CliHost;
 use crate::terminal::{BOLD, DIM, Terminal};
 
-/// Returns the harnesses on this machine that can be guarded: all of them, or those that the user chooses.
+/// Returns harnesses on this machine that can be guarded: all of them, or those that the user chooses.
 pub(super) fn select_harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
     let (mut known, unguardable): (Vec<_>, Vec<_>) =
         detect_harnesses(&CliHost { context, home: context.home()? }.setup())
@@ -51,13 +51,13 @@ fn no_harness_error() -> CommandError {
         .hint("to create its settings all the same, name it: `tenterhook install claude-code`")
 }
 
-/// Formats a harness that cannot be guarded. It is shown, so that it is not taken for guarded.
+/// Formats a harness that cannot be guarded. It is listed, so that users do not assume that it is guarded.
 fn unguardable_line(one: &DetectedHarness) -> String {
     let found = if one.state.found { "found" } else { "not found" };
     format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
 }
 
-/// Reads a selection. Harnesses on this machine that machine-wide settings do not guard are preselected.
+/// Reads a selection. Preselected are the harnesses on this machine that machine-wide settings do not guard.
 fn ask_selection(
     terminal: Terminal,
     known: &[DetectedHarness],

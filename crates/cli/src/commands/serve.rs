@@ -72,7 +72,7 @@ impl DaemonArgs {
     }
 
     fn options(&self, context: &Context) -> Result<DaemonOptions, CommandError> {
-        // Invalid settings are reported by `check` and `status`; here the defaults replace them.
+        // `check` and `status` report invalid settings; here the defaults replace them.
         let (settled, _) = ServiceSettings::of(context.home()?);
         let configured = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
         let configured = configured.or(settled.daemon.listen.as_deref());
@@ -88,7 +88,7 @@ impl DaemonArgs {
     }
 }
 
-/// Settings of the telemetry exporter. Variables of OpenTelemetry take precedence over the settings file.
+/// Returns the settings of the telemetry exporter. OpenTelemetry variables take precedence over the settings file.
 fn otlp_settings(env: &Env, settled: TelemetrySettings) -> Option<OtlpCollector> {
     let variable = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
     let url = variable("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
@@ -112,8 +112,8 @@ fn require_free_port(address: SocketAddr) -> Result<SocketAddr, CommandError> {
         .hint("stop that process, or choose another port: `--listen 127.0.0.1:0` uses a free one"))
 }
 
-/// Returns the default address, or a free port of the same host if the default port is in use. Harnesses that
-/// were installed with `--transport http` only call the default port; then the port is not changed.
+/// Returns the default address, or a free port on the same host if the default port is in use. Harnesses installed
+/// with `--transport http` call only the default port; if there are any, the port is not changed.
 fn default_or_free_port(context: &Context) -> Result<SocketAddr, CommandError> {
     let mut default = parse_address(DEFAULT_LISTEN_ADDRESS)?;
     if !is_port_taken(default) {
@@ -141,7 +141,7 @@ fn is_port_taken(address: SocketAddr) -> bool {
     address.port() != 0 && bound.is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
 }
 
-/// Names the process that uses a port.
+/// Formats the error that a port is in use, and names the process that uses it.
 pub(super) fn port_taken_text(address: SocketAddr) -> String {
     let by = port_holder::describe(address.port()).unwrap_or_else(|| "another process".to_owned());
     format!("port {} is in use by {by}", address.port())
@@ -158,7 +158,7 @@ fn parse_address(text: &str) -> Result<SocketAddr, CommandError> {
     if address.ip().is_loopback() { Ok(address) } else { Err(invalid("only loopback addresses are allowed")) }
 }
 
-/// Writer of the log. Each event is one write; known secrets are redacted in it.
+/// Writes the log. Each event is one write, with known secrets redacted.
 struct RedactedLog;
 
 impl Write for RedactedLog {
@@ -188,7 +188,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             let tcp = running.listen.map(|address| format!(" and on http://{address}")).unwrap_or_default();
             context.terminal.print(&format!("ready on {}{tcp}\n", home.socket().display()))
         };
-        // Standard output may be closed; calls are answered all the same.
+        // Standard output may be closed; calls are answered anyway.
         drop(printed);
     })?;
     Ok(ExitCode::SUCCESS)

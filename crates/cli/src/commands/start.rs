@@ -72,7 +72,7 @@ fn note_other_port(context: &Context, daemon: &DaemonArgs, listen: Option<&str>)
     context.terminal.eprint(&text)
 }
 
-/// Stops the daemon if one runs, and starts a new one.
+/// Stops the daemon if one is running, and starts a new one.
 pub(super) fn restart(context: &Context, args: &RestartArgs) -> Result<ExitCode, CommandError> {
     hold_autostart(context.home()?);
     stop::stop_daemon(context, Action::Restart, &args.proof)?;
@@ -93,7 +93,7 @@ pub(super) fn start_if_configured(context: &Context, home: &Home) {
     }
 }
 
-/// Starts a process that imports a long spool into the ledger if no daemon does.
+/// Starts a process that imports a long spool into the ledger, if no daemon does so.
 pub(super) fn import_long_spool(context: &Context, home: &Home) {
     if let Ok(launcher) = daemon_launcher(context, home) {
         launcher.import_spool();

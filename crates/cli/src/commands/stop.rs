@@ -43,7 +43,7 @@ pub(super) fn stop_daemon(
     proof: &ProofArgs,
 ) -> Result<bool, CommandError> {
     let home = context.home()?;
-    // The process id comes over the socket; a file could name any process.
+    // The process id is read over the socket, because a file could name any process.
     let Some(health) = ask::get(home, "/v1/health")? else { return Ok(false) };
     let pid =
         process_of(&health).ok_or_else(|| CommandError::internal("the daemon reported no process id"))?;

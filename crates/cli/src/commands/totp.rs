@@ -102,7 +102,7 @@ fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitC
         return Err(CommandError::user("codes are not set up").hint("run `tenterhook totp enroll`"));
     }
     if is_first {
-        // The first code activates the secret, so a guarded agent must not give it.
+        // The first code activates the secret, so a guarded agent must not enter it.
         confirm::require_confirmation(
             context,
             Action::TotpEnroll,
@@ -132,7 +132,7 @@ fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitC
     }
 }
 
-/// Guesses of a guarded agent are counted separately, so that they do not use up the user's attempts.
+/// Returns the quota of attempts. A guarded agent's guesses are counted separately, so they do not use up the user's.
 fn code_tries(context: &Context) -> Result<AttemptQuota, CommandError> {
     let caller = Caller::current(&Agents::of(context.home()?));
     Ok(if caller.refusal("totp verify").is_some() { AttemptQuota::Suspect } else { AttemptQuota::Ordinary })

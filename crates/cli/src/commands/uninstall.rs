@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let done = propose(context, &args.change, &proposals, "uninstall")?;
     if done {
         let changed: Vec<_> = proposals.iter().filter(|proposal| !proposal.plan.is_noop()).collect();
-        // One confirmation covers all of them.
+        // One confirmation covers all harnesses.
         if let [first, rest @ ..] = changed.as_slice() {
             let mut detail = json!({"harness": first.harness.id, "settings": first.plan.settings()});
             if let (Some(detail), false) = (detail.as_object_mut(), rest.is_empty()) {
@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             plan.apply().map_err(CommandError::from)?;
             keep_status_line(home, harness.id, None)?;
         }
-        // Adopted hooks move back to the settings of their harness.
+        // Adopted hooks are moved back to their harness's settings.
         for harness in &adopted {
             adopt::plan_return(&setup, harness)?.apply().map_err(CommandError::from)?;
         }
@@ -95,7 +95,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the named harnesses, or all that are installed.
+/// Returns the named harnesses, or all that are installed if none is named.
 fn select_harnesses(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, CommandError> {
     if !args.change.harnesses.is_empty() {
         return args.change.harnesses.iter().map(|id| read_input::parse_harness(id)).collect();
@@ -120,7 +120,7 @@ fn select_harnesses(context: &Context, args: &Args) -> Result<Vec<&'static Harne
     }
 }
 
-/// Returns the given scope, or every installed one.
+/// Returns the given scope, or every installed scope if none is given.
 fn select_scopes(
     context: &Context,
     args: &Args,

@@ -15,7 +15,7 @@ use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::{approvals, hook};
 
-/// Time that a user has to approve a call.
+/// Maximum time a user has to approve a call.
 const APPROVAL_TIMEOUT: Duration = Duration::from_secs(55);
 
 /// Fires the events of hosted sessions.
@@ -42,7 +42,7 @@ impl EventDispatcher for AgentPipeline {
     }
 }
 
-/// Waits for a user's answer if the outcome is `ask`. A tool call asks when its permission is requested.
+/// Waits for a user's answer if the outcome is `ask`. For a tool call, the user is asked at the permission request.
 async fn wait_for_approval(daemon: &Daemon, call: &HookCall, outcome: Outcome, until: Instant) -> Outcome {
     let outcome = match (call.event.event, outcome.decision) {
         (EventKind::PreTool, _) => return outcome,

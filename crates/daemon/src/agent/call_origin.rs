@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tracks which hooks caused a call. A hook that runs a tool from its handler is not asked about that call: it would
-//! wait for itself. The hooks that caused its own event are not asked either, so a chain of calls always ends.
+//! Tracks which hooks caused a call. When a hook's handler runs a tool, that hook is not asked about the tool call,
+//! because it would wait for itself. Hooks that caused the handled event are skipped too, so a chain always ends.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use tokio::task::futures::TaskLocalFuture;
 
 use crate::sdk::ClientHook;
 
-/// Events whose hook chain is remembered; the oldest are dropped first.
+/// Maximum number of events whose hook chain is remembered; the oldest are dropped first.
 const MAX_REMEMBERED_EVENTS: usize = 1024;
 
 tokio::task_local! {
@@ -29,24 +29,24 @@ pub(crate) struct HandledEvent {
     pub(crate) hook_id: String,
 }
 
-/// The latest events that were fired by hooks, with the hooks that caused them.
+/// The latest events fired by hooks, each with the hooks that caused it.
 #[derive(Default)]
 pub(super) struct HookChains {
     remembered: Mutex<VecDeque<(EventId, HookChain)>>,
 }
 
-/// Runs work that these hooks caused.
+/// Runs a future whose calls are attributed to these hooks.
 pub(super) fn run_caused_by<F: Future>(chain: HookChain, work: F) -> TaskLocalFuture<HookChain, F> {
     CURRENT_CHAIN.scope(chain, work)
 }
 
-/// The hooks that caused the current task.
+/// Returns the hooks that caused the current task.
 pub(super) fn current_chain() -> HookChain {
     CURRENT_CHAIN.try_with(Arc::clone).unwrap_or_default()
 }
 
 impl HookChains {
-    /// The hooks that caused the work of a program. It can exclude only its own hooks, not those of others.
+    /// Returns the hooks that caused a program's work. A program can exclude only its own hooks, not those of others.
     pub(super) fn chain_of(&self, handling: Option<&HandledEvent>, own: &[ClientHook]) -> HookChain {
         let Some(handling) = handling else { return HookChain::default() };
         let before = handling.event_id.parse().ok().and_then(|id| self.find(id)).unwrap_or_default();

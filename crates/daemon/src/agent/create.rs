@@ -25,7 +25,7 @@ use crate::listen::Peer;
 use crate::sdk::{ClientId, ProgramRefusal, QuotaHolder, RefusalCode};
 use crate::shares::Share;
 
-/// The tool that starts subagents.
+/// Name of the tool that starts subagents.
 const SUBAGENT_TOOL: &str = "Task";
 
 /// What a program asks for when it creates a session.
@@ -35,13 +35,13 @@ pub(crate) struct SessionRequest {
     pub(crate) system: Option<String>,
     /// `ModelConfig` as JSON; empty for a session without a model.
     pub(crate) model: Vec<u8>,
-    /// Names of the tools; empty for all.
+    /// Names of the tools; empty to allow all tools.
     pub(crate) tools: Vec<String>,
     /// Name of the permission mode; empty for the default.
     pub(crate) mode: String,
 }
 
-/// Room for a session that is being created. Dropping it frees the room.
+/// A reserved place for a session that is being created. Dropping the value frees the place.
 struct ReservedSession<'a> {
     daemon: &'a Daemon,
     id: ClientId,
@@ -93,7 +93,7 @@ pub(crate) async fn create(
     let chain = daemon.hosted.chains.chain_of(asker.handling.as_ref(), &daemon.programs.hooks_of(asker.id));
     let cancel = CancelToken::new();
     let name = format!("agent-{id}");
-    // Events that other processes send under this session id do not belong to the session.
+    // Events that other processes send under this session id are not accepted as part of the session.
     tokio::task::block_in_place(|| daemon.claim_session(OWN_AGENT, &name));
     let starting = AgentSession::start(agent, name, "startup", &cancel);
     let session = call_origin::run_caused_by(chain, starting).await.map_err(super::work::refusal)?;
@@ -116,7 +116,7 @@ impl<'a> ReservedSession<'a> {
                 "try again later",
             ));
         }
-        // Sessions that are being created count as well: many may be created at the same time.
+        // Sessions that are being created count too, because many may be created at the same time.
         let own = state.sessions.values().filter(|slot| slot.owner == *id).count()
             + state.starting.iter().filter(|starting| *starting == id).count();
         let share =
@@ -156,8 +156,8 @@ impl Drop for ReservedSession<'_> {
     }
 }
 
-/// The permission mode of this name. A caller over TCP cannot be identified, and a guarded agent could use a mode
-/// that asks less than its own harness does: such modes need the Unix socket.
+/// Parses the name of a permission mode. Modes that ask less often need the Unix socket: over TCP the caller cannot
+/// be identified, and a guarded agent could choose a mode that asks less often than its own harness.
 fn parse_mode(name: &str, peer: Peer) -> Result<PermissionMode, ProgramRefusal> {
     if name.is_empty() {
         return Ok(PermissionMode::Default);
@@ -193,7 +193,7 @@ fn parse_model(model: &[u8]) -> Result<model::ModelChoice, ProgramRefusal> {
         return Ok(model::ModelChoice::default());
     }
     serde_json::from_slice(model).map_err(|error| {
-        // The text itself may contain a key, so the message names only the column.
+        // The JSON itself may contain a key, so the message names only the column.
         let why = match error.classify() {
             serde_json::error::Category::Data => {
                 format!("`model` is not a valid ModelConfig (column {})", error.column())
@@ -224,7 +224,7 @@ fn select_tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), Progra
     Ok((tools, subagents.into_iter().collect()))
 }
 
-/// Mints ids and times of events. Without randomness ids are counted, so they still differ.
+/// Creates the source of event ids and times. Without randomness the ids are counted, so they still differ.
 fn id_minter() -> Arc<tenterhook_agent::EventIdSource> {
     let last = Mutex::new(0_u128);
     Arc::new(move || {

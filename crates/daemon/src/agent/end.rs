@@ -12,18 +12,18 @@ use super::{AgentCaller, HostedSession, HostedSessions, MAX_ENDED_SESSIONS, call
 use crate::daemon::Daemon;
 use crate::sdk::ProgramRefusal;
 
-/// A session without work ends after this time.
+/// Idle time after which a session ends.
 const MAX_IDLE_TIME: Duration = Duration::from_mins(30);
 /// Interval between two checks for idle sessions.
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(30);
-/// Time for the running work of a session to end.
+/// Maximum time for the running work of a session to end.
 const WORK_END_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time for all sessions to end when the daemon shuts down.
+/// Maximum time for all sessions to end when the daemon shuts down.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
-/// Longer reasons are cut.
+/// Maximum length of a stored reason; longer reasons are cut.
 const MAX_REASON_CHARS: usize = 200;
 
-/// Ends a session of a program.
+/// Ends a session that the calling program owns.
 pub(crate) async fn end(
     daemon: &Arc<Daemon>,
     asker: &AgentCaller<'_>,
@@ -86,7 +86,7 @@ pub(super) async fn finish(slot: &HostedSession, reason: &str) {
 }
 
 impl HostedSessions {
-    /// Removes a session; its id is remembered as ended.
+    /// Removes a session and remembers its id as ended.
     fn remove(&self, slot: &HostedSession) {
         let mut state = self.lock();
         state.sessions.remove(slot.session.id());
@@ -96,7 +96,7 @@ impl HostedSessions {
         state.ended.push_back((slot.session.id().to_owned(), slot.owner.clone()));
     }
 
-    /// Sessions that have been idle for too long.
+    /// Returns the sessions that have been idle for too long.
     fn idle_sessions(&self, now: Instant) -> Vec<Arc<HostedSession>> {
         let is_idle = |slot: &&Arc<HostedSession>| {
             let running = slot.running_work();

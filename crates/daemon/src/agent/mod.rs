@@ -2,9 +2,9 @@
 
 //! The daemon's own agent: sessions that programs create and use over gRPC.
 //!
-//! It is the reference agent of [`tenterhook_agent`]. Its events go through the pipeline of every other call
+//! This is the reference agent of [`tenterhook_agent`]. Its events go through the same pipeline as every other call
 //! ([`agent_pipeline`]). A session belongs to the program that created it. Tools run under the daemon's account, so a
-//! machine-wide daemon hosts no sessions, and a guarded agent gets none.
+//! machine-wide daemon hosts no sessions, and a guarded agent cannot create one.
 
 mod agent_pipeline;
 mod call_origin;
@@ -33,15 +33,15 @@ use crate::listen::Peer;
 use crate::sdk::{ClientId, ProgramRefusal, QuotaHolder, RefusalCode};
 use crate::shares::{Share, Shares};
 
-/// Hosted sessions in all, of one process, and of one client id.
+/// Maximum number of hosted sessions: in total, per process, and per client id.
 const MAX_SESSIONS: usize = 64;
 const MAX_SESSIONS_PER_PROCESS: usize = MAX_SESSIONS / 2;
 const MAX_SESSIONS_PER_CLIENT: usize = 16;
-/// Longest system prompt, and longest prompt.
+/// Maximum size of a system prompt and of a prompt.
 const MAX_PROMPT_BYTES: usize = 1024 * 1024;
-/// Prompts of one session together: its history stays in memory.
+/// Maximum size of all prompts of one session together, because the history stays in memory.
 const MAX_HISTORY_BYTES: usize = 64 * 1024 * 1024;
-/// Ended sessions whose ids are remembered, for a better error message.
+/// Maximum number of ended sessions whose ids are remembered for a better error message.
 const MAX_ENDED_SESSIONS: usize = 256;
 
 /// All sessions that the daemon hosts.
@@ -60,7 +60,7 @@ struct State {
     /// Owners of the sessions that are being created.
     starting: Vec<ClientId>,
     ended: VecDeque<(String, ClientId)>,
-    /// The daemon is shutting down: no session is created.
+    /// Whether the daemon is shutting down and creates no more sessions.
     closed: bool,
 }
 
@@ -69,18 +69,18 @@ struct HostedSession {
     session: AgentSession,
     owner: ClientId,
     uid: u32,
-    /// Counts the session for its process.
+    /// Counts the session against the quota of the owner's process.
     _place: Share<QuotaHolder>,
     /// Bytes of all prompts so far.
     prompt_bytes: AtomicUsize,
-    /// Allows one turn at a time.
+    /// Semaphore that allows one turn at a time.
     turn: Arc<Semaphore>,
     running: Mutex<RunningWork>,
 }
 
 struct RunningWork {
     work: Vec<(u64, CancelToken)>,
-    /// Number of the last work that began.
+    /// Sequence number of the last work that began.
     count: u64,
     /// When work last ended.
     last: Instant,
@@ -121,7 +121,7 @@ impl HostedSessions {
 }
 
 impl Daemon {
-    /// Checks that a program may use the agent, and identifies it.
+    /// Identifies a program and checks that it may use the agent.
     async fn admit_agent_caller(
         &self,
         asker: &AgentCaller<'_>,
@@ -136,7 +136,7 @@ impl Daemon {
         self.admit_program(Action::AgentSession, asker.peer, detail).await
     }
 
-    /// The session of this id, if it belongs to the caller.
+    /// Returns the session with this id, if it belongs to the caller.
     async fn find_own_session(
         &self,
         asker: &AgentCaller<'_>,
@@ -195,7 +195,7 @@ impl HostedSession {
         Ok(WorkPermit { slot: Arc::clone(self), number, cancel })
     }
 
-    /// Counts a prompt against the limits of the session.
+    /// Counts a prompt against the session's limits.
     fn count_prompt(&self, prompt: &str) -> Result<(), ProgramRefusal> {
         if prompt.len() > MAX_PROMPT_BYTES {
             let why = format!("the prompt has {} bytes; the limit is {MAX_PROMPT_BYTES}", prompt.len());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which model a session uses. API keys come from the daemon's environment: a request carries none, and a key is sent
-//! only to the server that the environment names.
+//! Selects the model of a session. API keys come from the daemon's environment: a request contains none, and a key is
+//! sent only to the server that the environment names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,10 +19,10 @@ use tenterhook_home::Env;
 
 use crate::sdk::{ProgramRefusal, RefusalCode};
 
-/// Scripts of the scripted model may not be larger.
+/// Maximum size of a script for the scripted model.
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
-/// Keys and addresses of models from the daemon's environment.
+/// API keys and addresses of models, from the daemon's environment.
 #[derive(Default)]
 pub(super) struct ModelSettings {
     variables: BTreeMap<&'static str, String>,
@@ -52,7 +52,7 @@ pub(super) struct SelectedModel {
     pub(super) provider: Arc<dyn Provider>,
 }
 
-/// Provider of a session that has tools only.
+/// Provider for a session that has tools but no model.
 pub(super) struct MissingModel;
 
 impl ModelSettings {
@@ -100,7 +100,7 @@ impl ModelSettings {
         let key = self.variables.get(maker.key_variable).and_then(|key| ApiKey::new(key));
         let key = key.filter(|_| is_known);
         let has_key = key.is_some();
-        // A provider at another address may need no key, so only a different address is passed on.
+        // A provider at another address may need no key, so the address is passed on only if it differs.
         let base_url = (base_url != maker.base_url).then(|| base_url.to_owned());
         let settings = provider::ProviderSettings { key, base_url, ..provider::ProviderSettings::default() };
         provider::provider_by_name(maker.name, settings).map_err(|error| match (has_key, is_known) {

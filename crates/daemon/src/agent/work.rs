@@ -15,7 +15,7 @@ use super::{AgentCaller, HostedSession, WorkPermit, call_origin};
 use crate::daemon::Daemon;
 use crate::sdk::{ProgramRefusal, RefusalCode};
 
-/// Updates that may wait for a program that reads a turn slowly.
+/// Maximum number of updates queued for a program that reads a turn slowly.
 const MAX_QUEUED_UPDATES: usize = 4096;
 
 tokio::task_local! {
@@ -25,7 +25,7 @@ tokio::task_local! {
 
 /// An update about a turn.
 pub(crate) enum TurnUpdate {
-    /// A step of the turn; of a subagent, if that is named.
+    /// A step of the turn, or of the named subagent.
     Activity(Option<String>, AgentActivity),
     /// The turn is complete. Last update.
     Done(Value),
@@ -33,7 +33,7 @@ pub(crate) enum TurnUpdate {
     Failed(ProgramRefusal),
 }
 
-/// A running turn. Dropping it cancels it.
+/// A running turn. Dropping the value cancels the turn.
 pub(crate) struct RunningTurn {
     pub(crate) updates: mpsc::Receiver<TurnUpdate>,
     _cancel: CancelOnDrop,
@@ -49,14 +49,14 @@ struct TurnListener {
     calls: ToolCalls,
 }
 
-/// The tool calls of a turn, as the model made them; those of subagents are not among them.
+/// The tool calls of a turn as the model made them, without those of subagents.
 #[derive(Clone, Default)]
 struct ToolCalls(Arc<Mutex<Vec<Value>>>);
 
 /// Sends the steps of a turn to its listener.
 pub(super) struct TurnObserver;
 
-/// Runs one turn in a session of the caller.
+/// Runs one turn in a session that the caller owns.
 pub(crate) async fn generate(
     daemon: &Arc<Daemon>,
     asker: &AgentCaller<'_>,
@@ -86,7 +86,7 @@ pub(crate) async fn generate(
     tokio::spawn(async move {
         let last = turning.await;
         drop(turn);
-        // The receiver is gone if the program hung up.
+        // The receiver is gone if the program disconnected.
         drop(sender.send(last).await);
     });
     Ok(RunningTurn { updates: receiver, _cancel: CancelOnDrop(cancel) })
@@ -110,7 +110,7 @@ async fn run_turn(
     }
 }
 
-/// Runs one tool in a session of the caller. The tool ends if the caller hangs up.
+/// Runs one tool in a session that the caller owns. The tool is cancelled if the caller disconnects.
 pub(crate) async fn execute(
     daemon: &Arc<Daemon>,
     asker: &AgentCaller<'_>,
@@ -155,7 +155,7 @@ fn result_json(result: &ToolCallResult) -> Value {
     shown
 }
 
-/// Tokens that a turn used, as JSON.
+/// Returns the number of tokens that a turn used, as JSON.
 fn usage_json(now: ModelUsage, before: ModelUsage) -> Value {
     let read = now.cache_read.saturating_sub(before.cache_read);
     let write = now.cache_write.saturating_sub(before.cache_write);
@@ -169,7 +169,7 @@ fn usage_json(now: ModelUsage, before: ModelUsage) -> Value {
     usage
 }
 
-/// The refusal for work that ended early.
+/// Converts work that ended early into a refusal.
 pub(super) fn refusal(ended: TurnError) -> ProgramRefusal {
     let message = ended.to_string();
     let (code, hint) = match ended {
@@ -199,7 +199,7 @@ impl TurnListener {
             self.calls.lock().push(json!({"id": id, "name": tool, "args": args}));
         }
         let update = TurnUpdate::Activity(subagent.map(ToOwned::to_owned), moment);
-        // A slow reader misses drafts first. If it misses anything else, the turn is cancelled.
+        // For a slow reader, drafts are dropped first. If any other update would be lost, the turn is cancelled.
         if self.updates.try_send(update).is_err() && !is_draft {
             self.cancel.cancel();
         }

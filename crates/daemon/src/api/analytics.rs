@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Statistics of hooks, and testing one with an event.
+//! Returns statistics about hooks, and tests a hook with an event.
 
 use std::sync::Arc;
 

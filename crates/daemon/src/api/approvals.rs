@@ -64,7 +64,7 @@ async fn answer(
     })
 }
 
-/// Streams the waiting calls, now and at every change, until the daemon shuts down.
+/// Streams the list of waiting calls, at once and after every change, until the daemon shuts down.
 async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<ApprovalList>, ApiError> {
     let mut changes = daemon.approvals.subscribe_changes();
     sse::stream(daemon, |daemon, sender| async move {

@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Reports which proof the caller would need.
+/// Returns which proof the caller would need for a privileged action.
 async fn get_needs(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,

@@ -54,7 +54,7 @@ fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
     read.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))
 }
 
-/// Runs the replay; fails with the problems of the policy text.
+/// Runs the replay; fails with the list of problems if the policy is invalid.
 fn run_replay(
     daemon: &Daemon,
     text: String,
@@ -76,7 +76,7 @@ fn run_replay(
         // One core is left for hook calls.
         threads: std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1)),
     };
-    // A separate reader: a replay would block a shared one for a long time.
+    // The replay opens its own reader, because it would block a shared one for a long time.
     let reader = Reader::open(&daemon.home.ledger()).map_err(|error| Failure::internal(error.to_string()))?;
     let began = Instant::now();
     let replay = backtest.run(&reader, &mut |_, _| {})?;

@@ -39,10 +39,10 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A response that sets a cookie.
+/// Response type that also sets a cookie.
 type WithCookie<T> = ([(HeaderName, String); 1], Json<T>);
 
-/// The request comes from a browser with a valid cookie and page key.
+/// Marks a request from a browser with a valid cookie and page key.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub(crate) until: Instant,
@@ -90,7 +90,7 @@ async fn link(
     } else {
         address.to_string()
     };
-    // Browsers do not send the part after `#`, so it is in no server log.
+    // Browsers do not send the part after `#`, so the secret does not appear in any server log.
     let url = format!("http://{host}/#link={secret}");
     Ok(Json(DashboardLink { url, until: to_timestamp(now + dashboard::LINK_LIFETIME) }))
 }
@@ -123,7 +123,7 @@ async fn leave(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> WithCoo
     ([(header::SET_COOKIE, dashboard::session_cookie(port, ""))], Json(EmptyResponse {}))
 }
 
-/// Converts a time of the monotonic clock to calendar time.
+/// Converts an instant of the monotonic clock to calendar time.
 fn to_timestamp(moment: Instant) -> Timestamp {
     let left = moment.saturating_duration_since(Instant::now());
     let ms = call_meta::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists harnesses with their state, and installs our hooks. The change can be shown first.
+//! Lists harnesses with their state, and installs our hooks. A change can be previewed before it is made.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ async fn install(
     change(&daemon, peer, &id, true).await
 }
 
-/// Plans the installation of our hooks. With `apply`, the change is made.
+/// Plans the installation of our hooks, and carries it out if `apply` is set.
 async fn change(
     daemon: &Arc<Daemon>,
     peer: Peer,
@@ -88,7 +88,7 @@ async fn change(
     Ok(Json(plan.await?))
 }
 
-/// Runs work on the settings of harnesses in a thread that may wait for the disk.
+/// Runs work on harness settings in a thread that may wait for the disk.
 async fn with_setup<T: Send + 'static>(
     daemon: &Arc<Daemon>,
     peer: Peer,
@@ -103,7 +103,7 @@ async fn with_setup<T: Send + 'static>(
     done.await.map_err(|error| Failure::internal(error.to_string()))?
 }
 
-/// A request that changes the settings of harnesses.
+/// Context of an API request that changes harness settings.
 struct ApiHost {
     daemon: Arc<Daemon>,
     peer: Peer,
@@ -116,7 +116,7 @@ impl SetupHost for ApiHost {
     }
 
     fn refuse_guarded_agent(&self, action: &str) -> Result<(), Failure> {
-        // A browser has no process to check, and the user gave it access. A token could have been read by an agent.
+        // A browser has no process to check, but the user gave it access. A token could have been read by an agent.
         let is_browser = matches!(self.peer, Peer::Browser);
         if !is_browser && self.daemon.caller(self.peer).refusal(action).is_some() {
             return Err(Failure::denied(format!("guarded agents may not {action}"))

@@ -40,10 +40,10 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Time that harnesses wait if they call over HTTP.
+/// Time that a harness waits for a reply over HTTP.
 const HTTP_CALL_TIMEOUT: Duration = Duration::from_secs(55);
 
-/// Answers one hook call over HTTP. Exit code and standard error of a hook process are response headers.
+/// Answers one hook call over HTTP. The hook's exit code and standard error are returned as response headers.
 async fn answer(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
@@ -83,7 +83,7 @@ async fn answer(
     Ok(NativeResponse(response))
 }
 
-/// Percent-encodes a text for a header. Letters, digits and plain punctuation stay.
+/// Percent-encodes a string for a header. Letters, digits and plain punctuation are unchanged.
 fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

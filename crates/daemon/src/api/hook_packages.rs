@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook packages: lists, checks, writes, trusts and removes them. Changes of what runs are privileged actions.
+//! Lists, checks, writes, trusts and removes hook packages. Changing what runs is a privileged action.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ async fn validate(
     })
 }
 
-/// Returns the ids of the hooks in these files, or why they are not a usable hook package.
+/// Returns the ids of the hooks in these files, or the reason why the files are not a usable hook package.
 fn check_files(daemon: &Daemon, name: &str, files: &PackageFiles) -> Result<Vec<String>, Failure> {
     let env = daemon.generations.env();
     let user_home = daemon.generations.user_home();
@@ -129,7 +129,7 @@ async fn put(
     admit_and_write(&daemon, peer, &proof, list, kit, Some(files)).await
 }
 
-/// Fails if a hook of the package has the id of another hook in force.
+/// Fails if a hook of the package has the same id as another hook in force.
 fn check_conflicts(
     daemon: &Daemon,
     list: &PackageList,
@@ -216,7 +216,7 @@ fn find_package(home: &Home, name: &str) -> Result<(PackageList, PackageEntry), 
     Ok((list, kit))
 }
 
-/// Changes hook packages and brings the change into force.
+/// Changes hook packages and puts the change into force.
 async fn apply_change(
     daemon: &Arc<Daemon>,
     change: impl FnOnce(&Home) -> Result<(), Failure> + Send + 'static,

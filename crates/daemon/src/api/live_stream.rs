@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The stream of all live events.
+//! Streams all live events.
 
 use std::sync::Arc;
 

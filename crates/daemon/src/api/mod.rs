@@ -48,7 +48,7 @@ pub(crate) use readers::LedgerReaders;
 use route::Route;
 pub(crate) use sse::to_json;
 
-/// Routes of this daemon.
+/// Route types with this daemon as their state.
 mod route {
     use std::sync::Arc;
 
@@ -57,10 +57,10 @@ mod route {
     pub(super) type Route = tenterhook_api_routes::route::Route<Arc<crate::daemon::Daemon>>;
 }
 
-/// Path that needs no token.
+/// Path of the health check, which needs no token.
 pub(crate) const HEALTH_PATH: &str = "/v1/health";
 
-/// All operations, by section of the OpenAPI document.
+/// Returns all operations, grouped by section of the OpenAPI document.
 fn groups() -> Vec<(&'static str, Vec<Route>)> {
     vec![
         ("daemon", health::routes()),
@@ -87,7 +87,7 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
     ]
 }
 
-/// Serves all operations.
+/// Builds the router that serves all operations.
 pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
     let routes = groups().into_iter().flat_map(|(_, routes)| routes);
     routes
@@ -99,7 +99,7 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
         .with_state(daemon)
 }
 
-/// Problems in files, as the API describes them.
+/// Converts problems in files to their API form.
 pub(crate) fn file_problems<'a>(problems: impl IntoIterator<Item = &'a Problem>) -> Vec<FileProblem> {
     problems.into_iter().cloned().map(file_problem).collect()
 }

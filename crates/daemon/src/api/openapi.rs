@@ -65,9 +65,9 @@ mod tests {
     fn no_schema_takes_the_name_of_another() {
         let document = document();
         let names = document["components"]["schemas"].as_object().unwrap().keys();
-        // One generic type with two contents.
+        // `Said2` is one generic type with two kinds of content.
         for name in names.filter(|name| *name != "Said2") {
-            // schemars numbers types of the same name.
+            // schemars adds a number to a second type with the same name.
             assert!(!name.ends_with(|last: char| last.is_ascii_digit()), "{name} is the name of two types");
         }
     }

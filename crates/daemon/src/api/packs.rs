@@ -96,7 +96,7 @@ async fn switch(
     .map(Json)
 }
 
-/// Finds a rule pack or rule: returns the list of packs, and whether it is locked. `None` if the name is unknown.
+/// Finds a rule pack or rule. Returns the list of packs and whether it is locked, or `None` if the name is unknown.
 fn find_pack_or_rule(daemon: &Daemon, name: &str) -> Result<Option<(PackList, bool)>, Failure> {
     let list = PackList::read_for_update(&daemon.home)?;
     let sources = daemon.generations.sources(&WorkDirs::default());

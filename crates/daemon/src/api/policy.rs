@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The policy: shows the rules in force, replaces the user's policy, checks a text and explains decisions.
+//! Shows the rules in force, replaces the user's policy, validates a policy and explains decisions.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A response with the ETag of the user's policy.
+/// Response type with the ETag of the user's policy.
 type WithEtag<T> = ([(HeaderName, String); 1], Json<T>);
 
 async fn view(
@@ -69,7 +69,7 @@ async fn view(
 
 fn policy_view(daemon: &Daemon, place: &WorkDirs) -> Result<PolicyView, Failure> {
     let active = daemon.generations.active_for(place)?;
-    // An unreadable file is listed under `problems`, and PUT refuses to replace it.
+    // If the file cannot be read, it is listed under `problems`, and PUT refuses to replace it.
     let own = regular_file(&daemon.home.policy()).unwrap_or_default();
     let shown = RuleOverview::new(&active.sources, call_meta::now());
     Ok(PolicyView {
@@ -87,7 +87,7 @@ fn policy_view(daemon: &Daemon, place: &WorkDirs) -> Result<PolicyView, Failure>
     })
 }
 
-/// ETag of a policy text. It keeps two users from overwriting each other's changes.
+/// Returns the ETag of a policy. It prevents two users from overwriting each other's changes.
 pub(super) fn policy_etag(text: Option<&str>) -> String {
     format!("\"{}\"", text.map_or_else(|| "none".to_owned(), |text| trust::sha256(text.as_bytes())))
 }
@@ -138,7 +138,7 @@ async fn validate(
     Ok(Json(tokio::task::spawn_blocking(move || validate_text(&daemon, text)).await?))
 }
 
-/// Checks a text as the user's policy, with its examples.
+/// Validates a string as the user's policy and runs its examples.
 pub(super) fn validate_text(daemon: &Daemon, text: String) -> PolicyValidation {
     let name = daemon.home.policy().display().to_string();
     let mut sources = daemon.generations.sources(&WorkDirs::default());
@@ -155,7 +155,7 @@ pub(super) fn validate_text(daemon: &Daemon, text: String) -> PolicyValidation {
     }
 }
 
-/// Replaces the text of the user's policy in these sources.
+/// Replaces the user's policy in these sources.
 pub(super) fn replace_user_policy(sources: &mut Sources, name: &str, yaml: String) {
     let yaml = Cow::Owned(yaml);
     if let Some(own) = sources.texts.iter_mut().find(|text| text.name == name) {
@@ -181,7 +181,7 @@ async fn explain(
     run_blocking(move || explanation(&daemon, event, all)).await.map(Json)
 }
 
-/// Builds the event to explain.
+/// Builds the event whose decision is explained.
 fn explained_event(request: ExplainRequest) -> Result<Event, ApiError> {
     let tool = match (request.event, request.command, request.tool) {
         (Some(event), None, None) => return Ok(event),

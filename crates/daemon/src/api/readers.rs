@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A pool of ledger readers. They do not block the writer.
+//! A pool of ledger readers. Readers do not block the writer.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::error::ApiError;
 
-/// Readers that may be open at once.
+/// Maximum number of readers in the pool.
 const MAX_READERS: usize = 4;
 
 /// Open readers that are not in use.
@@ -25,7 +25,7 @@ impl LedgerReaders {
         Arc::new(Self { dir, room: Semaphore::new(MAX_READERS), idle: Mutex::default() })
     }
 
-    /// Reads in a thread that may block.
+    /// Runs a read in a thread that may block.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Reader) -> Result<T, ReadError> + Send + 'static,
@@ -41,7 +41,7 @@ impl LedgerReaders {
         done.map_err(|error| unread(&error.to_string()))?.map_err(|error| unread(&error.to_string()))
     }
 
-    /// Reads on the current thread, which may block.
+    /// Runs a read on the current thread, which may block.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Reader) -> Result<T, ReadError>) -> Result<T, ReadError> {
         let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match waiting {

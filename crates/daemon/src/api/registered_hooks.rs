@@ -94,7 +94,7 @@ async fn list(State(daemon): State<Arc<Daemon>>) -> Json<HookList> {
     Json(HookList { hooks: hooks.collect(), generation: base.generation.name().to_owned() })
 }
 
-/// A hook with the problem that keeps it from running. Headers and variables may contain secrets and are left out.
+/// Describes a hook and why it cannot run. Headers and variables may contain secrets and are left out.
 fn registered_hook(hook: &Hook, problems: &[Problem]) -> RegisteredHook {
     let about = format!("hook `{}`", hook.id);
     let problem = problems.iter().find(|problem| problem.about.as_deref() == Some(&*about));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads request bodies completely, with a limit on time and size.
+//! Reads request bodies completely, with limits on time and size.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
 use super::error::ApiError;
 
-/// Time for a body to arrive.
+/// Maximum time for a body to arrive.
 const BODY_READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads the whole body before the handler runs.
@@ -30,7 +30,7 @@ pub(super) async fn read_whole_body(request: Request, next: Next) -> Response {
     }
     match tokio::time::timeout(BODY_READ_TIMEOUT, to_bytes(body, MAX_PAYLOAD_BYTES)).await {
         Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        // The body is too long, or the sender is gone and does not read the response.
+        // The body is too long, or the sender has disconnected and does not read the response.
         Ok(Err(_)) => too_large(),
         Err(_) => {
             let why = format!("the body did not arrive within {} seconds", BODY_READ_TIMEOUT.as_secs());

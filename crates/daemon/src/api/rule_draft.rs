@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Drafts a rule for the user's policy: from a decision, a template, or from given conditions. Nothing is changed; the
-//! returned text is meant for `PUT /v1/policy`.
+//! Drafts a rule for the user's policy from a decision, a template or given conditions. Nothing is changed: the
+//! returned YAML is meant for `PUT /v1/policy`.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let yaml = rule_yaml(&rule);
     let (text, validation) = if let Some(problems) = find_rule_problems(&yaml) {
-        // Problems of the rule itself have positions in its own lines.
+        // Problems in the rule itself have line numbers relative to the rule.
         (None, PolicyValidation { ok: false, rules: Vec::new(), problems, warnings: Vec::new() })
     } else {
         let text = append_rule(&name, &before, &yaml, &id)?;
@@ -98,7 +98,7 @@ fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure
     Ok(DraftedRule { ids: vec![id], rule, yaml, before, text, etag, validation })
 }
 
-/// Problems of the rule itself, independent of other rules.
+/// Returns the problems in the rule itself, independent of other rules.
 fn find_rule_problems(yaml: &str) -> Option<Vec<FileProblem>> {
     let list: String = yaml.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     let text = format!("version: 1\nrules:\n{list}");

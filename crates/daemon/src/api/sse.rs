@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Server-sent events: a task writes into a short queue, so that a slow reader blocks only its own task.
+//! Sends server-sent events. A task writes into a short queue, so a slow reader blocks only the task that serves it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::error::ApiError;
 use super::shape::EventStream;
 use crate::daemon::Daemon;
 
-/// Events that may wait for a slow reader.
+/// Maximum number of events queued for a slow reader.
 const SSE_QUEUE_EVENTS: usize = 64;
-/// Interval of keep-alive comments on a silent stream.
+/// Interval between keep-alive comments on a silent stream.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Opens a stream; `write` fills it until the daemon shuts down or the reader is gone.
+/// Opens a stream. `write` fills it until the daemon shuts down or the reader disconnects.
 pub(super) fn stream<T, F>(
     daemon: Arc<Daemon>,
     write: impl FnOnce(Arc<Daemon>, Sender<Event>) -> F,
@@ -49,12 +49,12 @@ where
     Ok(EventStream::new(response))
 }
 
-/// One event with its data as JSON.
+/// Builds one event with its data as JSON.
 pub(super) fn event(kind: &str, data: &impl Serialize) -> Event {
     Event::default().event(kind).data(to_json(data))
 }
 
-/// Serializes plain data. This cannot fail: all map keys are strings.
+/// Serializes plain data. This cannot fail, because all map keys are strings.
 pub(crate) fn to_json(data: &impl Serialize) -> String {
     serde_json::to_string(data).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A user answers a waiting call: once, for its session, or by a rule. An approval is a privileged action.
+//! Handles a user's answer to a waiting call: once, for its session, or as a rule. Approving is a privileged action.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(crate) async fn answer(
     }
     // The policy must not change between reading and writing it.
     let _turn = daemon.change_lock.lock().await;
-    // Errors are found before the gate asks for proof.
+    // Errors are found before the user is asked for proof.
     let exception = match scope {
         ApprovalScope::Rule => {
             Some(exception::prepare(daemon, &approval, &call).map_err(AnswerRefusal::Failed)?)
@@ -73,7 +73,7 @@ pub(crate) async fn answer(
         (_, Some(exception)) => {
             exception.write(daemon).map_err(AnswerRefusal::Failed)?;
             let daemon = Arc::clone(daemon);
-            // The file watch reads the file again if this fails.
+            // If this fails, the file watch reads the file again.
             drop(tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await);
         }
         (ApprovalScope::Once | ApprovalScope::Rule, None) => {}
@@ -83,7 +83,7 @@ pub(crate) async fn answer(
     Ok(ApprovalResult { id: approval.id, answer: verdict, scope: Some(scope), rule })
 }
 
-/// Refuses an answer to a call that was not shown: its sender could replace it by one whose id has the same end.
+/// Refuses an answer to a call that was not shown. A sender could replace a call by one whose id ends alike.
 fn check_shown(
     approval: &Approval,
     id: &str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An approval as a rule: an exception in the user's policy that covers exactly this call.
+//! Turns an approval into a rule: an exception in the user's policy that covers exactly this call.
 
 use serde_json::{Value, json};
 use tenterhook_api::Approval;
@@ -12,7 +12,7 @@ use tenterhook_policy::{EvalEnvironment, SessionState};
 
 use crate::daemon::Daemon;
 
-/// An exception, and the text of the policy that includes it.
+/// An exception, and the policy that includes it.
 pub(super) struct Exception {
     pub(super) id: String,
     text: String,
@@ -25,7 +25,7 @@ impl Exception {
     }
 }
 
-/// Writes the exception and tests it: with it in the policy, the call must pass.
+/// Writes the exception and tests it: with the exception in the policy, the call must pass.
 pub(super) fn prepare(daemon: &Daemon, approval: &Approval, call: &HookCall) -> Result<Exception, Failure> {
     let cannot = |why: String| {
         Failure::user(why)
@@ -36,7 +36,7 @@ pub(super) fn prepare(daemon: &Daemon, approval: &Approval, call: &HookCall) -> 
     let rules = rules.ok_or_else(|| cannot("a hook asks; only rules can have exceptions".to_owned()))?;
     let mut event = call.event.clone();
     if let Some(tool) = &mut event.tool {
-        // The user saw the input that would run.
+        // The user saw the changed input, which is what would run.
         tool.args = approval.args.clone();
     }
     let conditions = rule_draft::match_exact_call(&event)
@@ -67,7 +67,7 @@ fn rule_of(origin: &Origin) -> Option<&str> {
     }
 }
 
-/// The rule as YAML. Texts are JSON strings, which are valid YAML.
+/// Returns the rule as YAML. Strings are written as JSON strings, which are valid YAML.
 fn rule_yaml(id: &str, approval: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
     let description = json!(format!("Approved on {} when {} asked", approval.since, approval.source));
     let mut lines = vec![
@@ -80,7 +80,7 @@ fn rule_yaml(id: &str, approval: &Approval, rules: &[&str], conditions: &Value, 
     lines.join("\n")
 }
 
-/// Whether the call would still be asked about or denied with this policy.
+/// Whether this policy would still ask about the call or deny it.
 fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
     let env = daemon.generations.env();
     let mut sources = Sources::collect(&daemon.home, env, &WorkDirs::of(event));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that wait for a user's approval: a rule or hook asks, and the harness cannot.
+//! Calls that wait for a user's approval because a rule or hook asks and the harness cannot.
 //!
-//! The `ask` is recorded before a user sees it. Its result (approved, denied, expired) is another record, linked to the
-//! first. Waiting calls are in memory only: they are denied when the daemon shuts down.
+//! The `ask` is recorded before a user sees it. Its result (approved, denied, expired) is a second record, linked to
+//! the first. Waiting calls are in memory only, and are denied when the daemon shuts down.
 
 mod answer;
 mod exception;
@@ -31,9 +31,9 @@ use session_approvals::SessionApprovals;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Longest time that a call waits for a user, even if its caller would wait longer.
+/// Maximum time that a call waits for a user, even if its caller would wait longer.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(10);
-/// The answer is sent this long before the caller gives up.
+/// How long before the caller's timeout the answer is sent.
 const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
 /// Calls that wait for approval, and approvals for whole sessions.
@@ -41,7 +41,7 @@ pub(crate) struct Approvals {
     pending: Mutex<BTreeMap<EventId, WaitingCall>>,
     remembered: Mutex<SessionApprovals>,
     other_gates: Mutex<ApprovedGates>,
-    /// Counts changes of the list; watchers are notified.
+    /// Counts changes of the list and notifies watchers.
     changes: watch::Sender<u64>,
 }
 
@@ -52,7 +52,7 @@ struct WaitingCall {
     answer: oneshot::Sender<UserAnswer>,
 }
 
-/// The answer of a user, sent to the waiting call.
+/// A user's answer, sent to the waiting call.
 pub(crate) struct UserAnswer {
     approved: bool,
     /// Name of the user.
@@ -66,8 +66,8 @@ struct ListedCall<'a> {
     id: EventId,
 }
 
-/// Time until which a call may wait for a user; `None` if the harness asks by itself or the event cannot be
-/// prevented. The caller waits for `within`, since `began`.
+/// Returns until when a call may wait for a user; `None` if the harness asks the user itself or the event cannot be
+/// prevented. `began` is when the caller started to wait, and `within` is its timeout.
 pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
     harness.event(event).filter(|row| row.ask == AskSupport::Wait)?;
     let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));
@@ -156,7 +156,7 @@ pub(crate) async fn wait_for_answer(
     }
 }
 
-/// Applies an earlier approval to this event, and records that.
+/// Applies an earlier approval to this event, and records that it was applied.
 async fn apply_earlier_approval(
     daemon: &Daemon,
     id: EventId,
@@ -183,7 +183,7 @@ fn deny(outcome: Outcome, why: &str) -> Outcome {
     fold::strengthen(outcome, Finding::decided(Origin::Engine, Decision::Deny, reason))
 }
 
-/// The rules and hooks that ask, sorted.
+/// Returns the rules and hooks that ask, sorted.
 fn origins_that_ask(reasons: &[Attributed<String>]) -> Vec<Origin> {
     let mut origins_that_ask: Vec<Origin> = reasons.iter().map(|reason| reason.by.clone()).collect();
     origins_that_ask.sort();
@@ -201,17 +201,17 @@ impl Approvals {
         }
     }
 
-    /// Number of waiting calls.
+    /// Returns the number of waiting calls.
     pub(crate) fn count(&self) -> usize {
         self.lock_pending().len()
     }
 
-    /// The waiting calls, oldest first.
+    /// Returns the waiting calls, oldest first.
     pub(crate) fn list_pending(&self) -> Vec<Approval> {
         self.lock_pending().values().map(|pending| pending.approval.clone()).collect()
     }
 
-    /// The one call whose id is this, or ends with it.
+    /// Returns the only call whose id equals `id_end` or ends with it.
     pub(crate) fn find(&self, id_end: &str) -> Option<(Approval, HookCall)> {
         let id_end = id_end.to_ascii_uppercase();
         let pending = self.lock_pending();
@@ -224,12 +224,12 @@ impl Approvals {
         }
     }
 
-    /// Removes a call whose caller is gone.
+    /// Removes a call whose caller has disconnected.
     pub(crate) fn abandon(&self, id: EventId) {
         drop(self.take(id));
     }
 
-    /// Notified when the list changes.
+    /// Returns a receiver that is notified when the list changes.
     pub(crate) fn subscribe_changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -255,7 +255,7 @@ impl Approvals {
     fn add_pending(&self, pending: WaitingCall) -> Option<ListedCall<'_>> {
         let id = pending.approval.id;
         let mut all = self.lock_pending();
-        // The same id twice is the same call twice: the first one stays.
+        // A repeated id means that the same call was sent twice: the first one stays.
         if all.contains_key(&id) {
             return None;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A waiting call as users see it.
+//! Describes a waiting call for users.
 
 use serde_json::json;
 use tenterhook_api::Approval;
@@ -15,7 +15,7 @@ pub(super) fn describe_call(call: &HookCall, outcome: &Outcome, until: Instant) 
     let since = call_meta::now_ms();
     let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
     let mut tool = event.tool.clone();
-    // A hook or rule may have changed the input that would run.
+    // A hook or rule may have changed the input that will run.
     if let (Some(tool), Some(input)) = (&mut tool, &outcome.tool_input) {
         tool.args = input.clone();
     }
@@ -43,14 +43,14 @@ pub(super) fn describe_call(call: &HookCall, outcome: &Outcome, until: Instant) 
     approval
 }
 
-/// Digest of everything that is shown. The sender of a call chooses its id, so an approval names the digest too.
+/// Computes a digest of everything that is shown. Approvals name the digest too, because senders choose call ids.
 fn compute_digest(approval: &Approval) -> String {
     let Approval { id, source, event, session, cwd, user, tool, wants, args, reasons, .. } = approval;
     let shown = json!([id, source, event, session, cwd, user, tool, wants, args, reasons]);
     tenterhook_home::trust::sha256(shown.to_string().as_bytes())
 }
 
-/// Time to answer, in seconds.
+/// Returns the time left to answer, in seconds.
 pub(super) fn wait_seconds(approval: &Approval) -> u64 {
     approval.until.unix_ms().saturating_sub(approval.since.unix_ms()) / 1000
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A call that reaches several gates is asked about once: Qwen Code sends `PermissionRequest` and then `PreToolUse`,
-//! Codex in the opposite order.
+//! Asks only once about a call that reaches several gates: Qwen Code sends `PermissionRequest` and then `PreToolUse`;
+//! Codex sends them in the opposite order.
 //!
-//! An approval at one gate covers each other gate of the same call once, for a short time. The gate it was given at asks again
-//! for the next call, so no approval lets a call run twice.
+//! An approval at one gate covers each other gate of the same call once, for a short time. The gate where it was
+//! given asks again for the next call, so one approval cannot let a call run twice.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use tenterhook_event::{EventId, HookCall, Origin, SessionCheck};
 use tenterhook_harness::same_call_key;
 use tokio::time::Instant;
 
-/// The gates of one call follow each other within this time.
+/// Maximum time between two gates of one call.
 const MAX_BETWEEN_GATES: Duration = Duration::from_mins(1);
-/// Approved calls that are remembered; the oldest are dropped first.
+/// Maximum number of approved calls remembered; the oldest are dropped first.
 const MAX_REMEMBERED: usize = 256;
 
 /// Calls that a user approved at one of their gates.
@@ -23,14 +23,14 @@ pub(super) struct ApprovedGates(Vec<ApprovedCall>);
 
 #[derive(Debug)]
 struct ApprovedCall {
-    /// The call as [`same_call_key`] describes it.
+    /// The call, as described by [`same_call_key`].
     text: String,
     tool_use_id: Option<String>,
     origins_that_ask: Vec<Origin>,
-    /// The event it was approved at, and when.
+    /// The event at which the call was approved, and the time of the approval.
     of: EventId,
     at: Instant,
-    /// Gates at which the approval was used.
+    /// Gates at which the approval was already used.
     used: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl ApprovedGates {
         });
     }
 
-    /// Uses an approval of the same call at another gate. Returns the event that was approved.
+    /// Uses an approval of the same call given at another gate. Returns the approved event.
     pub(super) fn take(&mut self, call: &HookCall, origins_that_ask: &[Origin]) -> Option<EventId> {
         self.forget(Instant::now());
         let text = own_call(call)?;
@@ -74,7 +74,7 @@ impl ApprovedGates {
     }
 }
 
-/// Describes the call, unless another process uses its session id.
+/// Returns the call's key, unless another process is using its session id.
 fn own_call(call: &HookCall) -> Option<String> {
     (call.event.session_check != Some(SessionCheck::Unverified)).then(|| same_call_key(&call.event)).flatten()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Approvals for whole sessions, in `<state>/approvals.json`, readable by the owner only.
+//! Stores approvals for whole sessions in `<state>/approvals.json`, which only its owner can read.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use tenterhook_error::Failure;
 use tenterhook_event::{EventId, HookCall, Origin, SessionCheck};
 use tenterhook_home::{Home, call_meta, state_file, write_atomic};
 
-/// Approvals that are remembered; the oldest are dropped first.
+/// Maximum number of approvals remembered; the oldest are dropped first.
 const MAX_REMEMBERED_APPROVALS: usize = 1024;
-/// After this time a session asks again.
+/// Maximum age of an approval; after this time the session asks again.
 const MAX_APPROVAL_AGE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// All approvals for whole sessions.
@@ -21,13 +21,13 @@ pub(super) struct SessionApprovals {
     all: Vec<SessionApproval>,
 }
 
-/// One rule or hook that does not ask again in one session.
+/// An approval of one rule or hook, which does not ask again in one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct SessionApproval {
     source: String,
     session: String,
     asker: Origin,
-    /// The event it was approved at, and when.
+    /// The event at which the call was approved, and the time of the approval.
     of: EventId,
     at: u64,
 }
@@ -39,7 +39,7 @@ struct ApprovalsFile {
 }
 
 impl SessionApprovals {
-    /// Reads the file. If it cannot be read, users are asked again.
+    /// Reads the file. If the file cannot be read, users are asked again.
     pub(super) fn read(home: &Home) -> Self {
         let path = home.approvals();
         let stored = state_file(&path).and_then(|text| {
@@ -53,9 +53,9 @@ impl SessionApprovals {
         Self { path, all }
     }
 
-    /// The approval that covers this call, if every rule and hook that asks was approved in its session.
+    /// Returns the approval that covers this call, if every rule and hook that asks was approved in its session.
     pub(super) fn covers(&self, call: &HookCall, origins_that_ask: &[Origin]) -> Option<EventId> {
-        // An approval is for the agent that the user saw, not for every caller that uses the session id.
+        // An approval is valid for the agent that the user saw, not for every caller that uses the session id.
         let own = call.event.session_check != Some(SessionCheck::Unverified);
         let session = call.event.harness_session_id.as_deref().filter(|_| own)?;
         let now = call_meta::now_ms();
@@ -71,7 +71,7 @@ impl SessionApprovals {
         found?.first().map(|one| one.of)
     }
 
-    /// Remembers an approval. An error means that it is valid only until the daemon shuts down.
+    /// Remembers an approval. After an error, the approval is valid only until the daemon shuts down.
     pub(super) fn add(&mut self, call: &HookCall, origins_that_ask: &[Origin]) -> Result<(), Failure> {
         let Some(session) = &call.event.harness_session_id else {
             return Err(Failure::user("the call has no session"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! File changes that the kernel reports (inotify).
+//! Receives file changes from the kernel (inotify).
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -14,20 +14,20 @@ use tokio::net::unix::pipe;
 
 use super::steps::{WatchTarget, follow};
 
-/// Reports that are read before other tasks may run.
+/// Maximum number of reports read before other tasks may run.
 const MAX_REPORTS_AT_ONCE: usize = 4096;
-/// Buffer for reports.
+/// Size of the buffer for reports.
 const REPORT_BUFFER_BYTES: usize = 4096;
 
-/// Reports of the kernel about files and directories.
+/// Kernel reports about files and directories.
 #[derive(Debug)]
 pub(super) struct ChangeReports {
-    /// Wrapped as a pipe, so that the runtime can wait until it is readable.
+    /// The inotify descriptor, wrapped as a pipe so that the runtime can wait until it is readable.
     descriptor: pipe::Receiver,
     watched: HashMap<i32, Names>,
 }
 
-/// The names that count in a watched directory.
+/// The relevant names in a watched directory.
 #[derive(Debug, Default)]
 struct Names {
     some: HashSet<OsString>,
@@ -41,14 +41,14 @@ impl ChangeReports {
         Ok(Self { descriptor, watched: HashMap::new() })
     }
 
-    /// Watches only what these paths lead to. After an error, some changes may not be reported.
+    /// Watches only what these paths lead to. After an error, some changes may go unreported.
     pub(super) fn set(&mut self, paths: &[PathBuf]) -> std::io::Result<()> {
         let mut watched = HashMap::new();
         for step in paths.iter().flat_map(|path| follow(path)) {
             self.add(&step, &mut watched)?;
         }
         for gone in self.watched.keys().filter(|watch| !watched.contains_key(*watch)) {
-            // The kernel has already removed it if the file is gone.
+            // If the file is gone, the kernel has already removed its watch.
             let _ = remove_watch(&self.descriptor, *gone);
         }
         self.watched = watched;
@@ -66,9 +66,9 @@ impl ChangeReports {
             WatchTarget::Reached(path) => (path, own | content),
         };
         let watch = match self.watch(path, flags) {
-            // It was removed since the path was resolved; its parent directory reports that.
+            // The file was removed after the path was resolved; its parent directory reports that.
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
-            // A directory without read permission can be passed through, but its move would not be reported.
+            // A directory without read permission can be traversed, but moving it would not be reported.
             other => other?,
         };
         let names: &mut Names = watched.entry(watch).or_default();
@@ -85,7 +85,7 @@ impl ChangeReports {
         add_watch(&self.descriptor, path, flags | WatchFlags::MASK_ADD)
     }
 
-    /// Returns when a relevant change was reported.
+    /// Returns once a relevant change was reported.
     pub(super) async fn next(&mut self) {
         loop {
             if self.descriptor.readable().await.is_err() {
@@ -93,7 +93,7 @@ impl ChangeReports {
                 return std::future::pending().await;
             }
             let counts = read_reports(&self.descriptor, &self.watched);
-            // Lets the runtime notice whether reports are left. The buffer is too small to consume one.
+            // Makes the runtime check whether reports are left. The buffer is too small to consume one.
             let _ = self.descriptor.try_read(&mut [0]);
             if counts {
                 return;
@@ -113,7 +113,7 @@ fn read_reports(descriptor: &pipe::Receiver, watched: &HashMap<i32, Names>) -> b
                 let name = report.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
                 counts |= match (watched.get(&report.wd()), name) {
                     (Some(names), Some(name)) => names.all || names.some.contains(name),
-                    // The report is about the directory or file itself, or the kernel's queue overflowed.
+                    // The report is about the watched directory or file itself, or the kernel's queue overflowed.
                     (Some(_), None) => true,
                     (None, _) => report.wd() < 0,
                 };

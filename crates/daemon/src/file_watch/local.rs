@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Detects local file systems: every change of a file goes through this kernel, which reports it.
+//! Detects local file systems, where every file change goes through this kernel and is reported.
 
 use std::path::{Path, PathBuf};
 
-/// Magic numbers of such file systems (statfs(2)): btrfs, bcachefs, erofs, ext2 to ext4, f2fs, overlayfs, ramfs, squashfs,
-/// tmpfs, xfs, zfs.
+/// Magic numbers of local file systems (statfs(2)): btrfs, bcachefs, erofs, ext2 to ext4, f2fs, overlayfs, ramfs,
+/// squashfs, tmpfs, xfs, zfs.
 const LOCAL_FILE_SYSTEMS: &[u32] = &[
     0x9123_683E,
     0xCA45_1A4E,
@@ -27,7 +27,7 @@ pub(super) fn are_on_local_file_systems(paths: &[PathBuf]) -> bool {
 
 fn is_local(path: &Path) -> bool {
     let found = path.ancestors().find_map(|path| rustix::fs::statfs(path).ok());
-    // The type of this field differs between architectures; the number has 32 bits.
+    // The type of this field differs between architectures, but the number has 32 bits.
     let magic = found.and_then(|found| u32::try_from(i128::from(found.f_type) & 0xFFFF_FFFF).ok());
     magic.is_some_and(|magic| LOCAL_FILE_SYSTEMS.contains(&magic))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Notices changes of files. On Linux the kernel reports them (inotify), so that an idle daemon sleeps. Unreported
-//! changes (network file systems, mounts) are found by polling: rarely on file systems that report everything,
+//! Notices file changes. On Linux the kernel reports them (inotify), so an idle daemon sleeps. Changes that are not
+//! reported (network file systems, mounts) are found by polling: rarely on file systems that report everything,
 //! several times a second on others.
 
 use std::path::PathBuf;
@@ -14,25 +14,25 @@ mod local;
 #[cfg(target_os = "linux")]
 mod steps;
 
-/// Interval of polling where the kernel may not report changes.
+/// Polling interval where the kernel may not report changes.
 const UNREPORTED_POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// Interval of polling where the kernel reports changes, except writes to mapped memory.
+/// Polling interval where the kernel reports all changes except writes to mapped memory.
 const REPORTED_POLL_INTERVAL: Duration = Duration::from_secs(10);
-/// Changes within this time count as one: a file may be truncated before it is written.
+/// Changes within this time count as one, because a file may be truncated before it is written.
 #[cfg(target_os = "linux")]
 const SETTLE_TIME: Duration = Duration::from_millis(50);
-/// Longest time that continuing changes delay a check.
+/// Maximum time that continuing changes delay a check.
 #[cfg(target_os = "linux")]
 const MAX_SETTLE_TIME: Duration = Duration::from_millis(250);
 
-/// Waits for changes of files.
+/// Waits for file changes.
 #[derive(Debug, Default)]
 pub(crate) struct FileWatch {
     #[cfg(target_os = "linux")]
     reports: Option<inotify::ChangeReports>,
 }
 
-/// Why files should be checked.
+/// Reason to check files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeReason {
     /// The kernel reported a change.
@@ -61,7 +61,7 @@ impl FileWatch {
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn set(&mut self, _: &[PathBuf]) {}
 
-    /// Returns when files should be checked: soon after a change, after the polling interval, or after `limit`.
+    /// Waits until files should be checked: soon after a change, after the polling interval, or after `limit`.
     #[cfg(target_os = "linux")]
     pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         let Some(reports) = &mut self.reports else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the directories and files to watch in order to notice every change of what a path leads to.
+//! Finds the directories and files to watch so that every change to a path's target is noticed.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// Symbolic links that a path may lead through.
+/// Maximum number of symbolic links in a path.
 const MAX_LINKS: usize = 40;
 
 /// A directory or file to watch.
@@ -31,7 +31,7 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
         }
         let next = here.join(&name);
         let target = fs_err::read_link(&next).ok();
-        // A directory reports its own move. Links, files and missing names do not.
+        // A directory reports when it is moved. Links, files and missing names do not.
         let is_passed = target.is_none() && next.is_dir() && !left.is_empty();
         if !is_passed {
             steps.push(WatchTarget::Named(here.clone(), name));
@@ -64,7 +64,7 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
     steps
 }
 
-/// Splits a path into names, last one first.
+/// Splits a path into its names, last name first.
 fn split_names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_owned()),

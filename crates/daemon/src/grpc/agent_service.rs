@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gRPC service of the daemon's own agent.
+//! Implements the gRPC service of the daemon's own agent.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -151,7 +151,7 @@ fn update_message(update: TurnUpdate) -> What {
             What::ToolResult(json_bytes(&result))
         }
         TurnUpdate::Activity(subagent, moment) => {
-            // Serialising plain data in memory cannot fail.
+            // Serialising plain in-memory data cannot fail.
             let mut moment = serde_json::to_value(moment).unwrap_or_default();
             if let (Some(fields), Some(subagent)) = (moment.as_object_mut(), subagent) {
                 fields.insert("subagent".to_owned(), json!(subagent));

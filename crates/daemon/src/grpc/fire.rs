@@ -23,9 +23,9 @@ use crate::hook::{self, IncomingCall};
 use crate::listen::Peer;
 use crate::{approvals, sdk};
 
-/// How long a caller waits if it sets no timeout.
+/// Time limit of a call that sets no timeout.
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(55);
-/// Source of an event that names none.
+/// Source name of an event that does not name one.
 const DEFAULT_SOURCE: &str = "sdk";
 
 pub(super) async fn fire(
@@ -128,7 +128,7 @@ async fn fire_native_event(
     })
 }
 
-/// The answer of a hook in the calling program, as it was sent.
+/// Parses the answer of a hook that ran in the calling program.
 fn read_callback(sent: CallbackAnswer) -> Result<Callback, HookError> {
     let CallbackAnswer { name, output, error, fail_behavior, duration_us } = sent;
     if !sdk::is_hook_name(&name) {
@@ -138,7 +138,7 @@ fn read_callback(sent: CallbackAnswer) -> Result<Callback, HookError> {
     }
     let fail = match FailBehavior::try_from(fail_behavior) {
         Ok(FailBehavior::FailDefault | FailBehavior::FailContinue) => FailMode::Open,
-        // An unknown value comes from a newer program: the stricter meaning is the safe one.
+        // An unknown value comes from a newer program, so the stricter meaning is chosen.
         Ok(FailBehavior::FailBlock) | Err(_) => FailMode::Closed,
     };
     let answer = match error {
@@ -175,7 +175,7 @@ fn response(call: &HookCall, outcome: &Outcome) -> FireResponse {
     }
 }
 
-/// The changed input, in the form of a hook's `modified`.
+/// Returns the changed input in the form of a hook's `modified` field.
 fn modified_input(kind: EventKind, outcome: &Outcome) -> Option<Value> {
     if let Some(args) = &outcome.tool_input {
         return Some(json!({"args": args}));

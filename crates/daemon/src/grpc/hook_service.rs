@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gRPC service for hooks of programs.
+//! Implements the gRPC service for hooks that programs register.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,9 +22,9 @@ use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::sdk::{self, ClientId};
 
-/// Name of a program that sends none.
+/// Name for a program that sends no name.
 const DEFAULT_PROGRAM_NAME: &str = "program";
-/// Longer names of programs are cut.
+/// Maximum length of a program's name; longer names are cut.
 const MAX_PROGRAM_NAME_CHARS: usize = 100;
 
 pub(super) struct Service {
@@ -38,7 +38,7 @@ pub(super) struct CallingProgram {
 }
 
 impl Service {
-    /// The calling program. Refused while the daemon shuts down.
+    /// Returns the calling program. Refuses the request while the daemon shuts down.
     pub(super) fn program<T>(&self, request: &Request<T>) -> Result<CallingProgram, Status> {
         let peer = self.peer(request)?;
         let text = |name: &str| text(request.metadata(), name);

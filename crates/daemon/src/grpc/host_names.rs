@@ -3,11 +3,11 @@
 //! Accepts the `:authority` that gRPC clients send over a Unix socket.
 //!
 //! gRPC's C core (Python, C++, Ruby, PHP) and Java send the socket's path as host: `run%2Fuser%2F1000%2Fdaemon.sock`
-//! or the path itself. The HTTP/2 library resets such a stream, because this is not a host name. On a Unix socket the
-//! name does not matter: the kernel identifies the peer. So bytes that a host name cannot have are replaced before
-//! the library reads them. The length stays the same, and so do the tables of header compression.
+//! or the plain path. The HTTP/2 library resets such a stream, because a path is not a host name. On a Unix socket
+//! the name does not matter: the kernel identifies the peer. So bytes that are invalid in a host name are replaced
+//! before the library reads them. The length does not change, nor do the header compression tables.
 //!
-//! Over TCP nothing is replaced: there the name is checked against DNS rebinding.
+//! Over TCP nothing is replaced, because there the name is checked against DNS rebinding.
 
 use std::io;
 use std::ops::Range;
@@ -27,7 +27,7 @@ const HEADERS: u8 = 1;
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
-/// Index of `:authority` in the static table of header compression.
+/// Index of `:authority` in the static header compression table.
 const AUTHORITY_INDEX: usize = 1;
 const AUTHORITY: &[u8] = b":authority";
 
@@ -36,7 +36,7 @@ pub(super) struct HostNames<S> {
     stream: S,
     /// Bytes of an incomplete frame.
     unread: Vec<u8>,
-    /// Number of following bytes that pass unchanged.
+    /// Number of following bytes that are passed on unchanged.
     passing: usize,
     ready: Vec<u8>,
     ready_from: usize,
@@ -75,7 +75,7 @@ impl<S> HostNames<S> {
     }
 }
 
-/// Replaces bytes that a host name cannot have, if the value is the path of a socket.
+/// Replaces bytes that are invalid in a host name, if the value is a socket path.
 fn make_host_name(value: &mut [u8]) {
     let is_path = value.iter().any(|byte| b"/%".contains(byte));
     if is_path {
@@ -84,7 +84,7 @@ fn make_host_name(value: &mut [u8]) {
     }
 }
 
-/// Finds the values of `:authority` in the payload of a HEADERS frame. Huffman-coded texts are skipped.
+/// Finds the values of `:authority` in the payload of a HEADERS frame. Huffman-coded strings are skipped.
 fn find_authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
     let padding =
         if flags & PADDED == 0 { 0 } else { usize::from(payload.first().copied().unwrap_or_default()) };
@@ -100,14 +100,14 @@ fn find_authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
     found
 }
 
-/// A block of compressed header fields (RFC 7541), read as far as is needed to find one of them.
+/// A block of compressed header fields (RFC 7541), parsed only as far as needed to find `:authority`.
 struct HeaderBlock<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 enum HeaderField {
-    /// An `:authority` in plain text, with the position of its value.
+    /// An `:authority` that is not Huffman-coded, with the position of its value.
     Authority(Range<usize>),
     Other,
 }
@@ -118,17 +118,17 @@ struct HeaderText {
 }
 
 impl HeaderBlock<'_> {
-    /// Reads the next field. `None` if the block has ended or cannot be read.
+    /// Reads the next field. Returns `None` if the block has ended or cannot be parsed.
     fn next_field(&mut self) -> Option<HeaderField> {
         let first = *self.bytes.get(self.at)?;
         let prefix_bits = match first {
-            // A field from the tables.
+            // An indexed field.
             0x80.. => {
                 self.read_integer(7)?;
                 return Some(HeaderField::Other);
             }
             0x40.. => 6,
-            // A new size of the table.
+            // A change of the table size.
             0x20.. => {
                 self.read_integer(5)?;
                 return Some(HeaderField::Other);
@@ -162,7 +162,7 @@ impl HeaderBlock<'_> {
         if value < most {
             return Some(value);
         }
-        // Three more bytes hold every length that fits a frame.
+        // Three more bytes are enough for every length that fits a frame.
         for shift in [0, 7, 14] {
             let byte = *self.bytes.get(self.at)?;
             self.at += 1;
@@ -187,7 +187,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for HostNames<S> {
             let mut read = ReadBuf::new(&mut bytes);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
-                // The library reports errors in the rest.
+                // The library reports errors in the remaining bytes.
                 this.ready.append(&mut this.unread);
                 if this.ready.is_empty() {
                     return Poll::Ready(Ok(()));
@@ -247,7 +247,7 @@ mod tests {
         [&[kind, length(name)][..], name, &[length(value)], value].concat()
     }
 
-    /// What comes out when the bytes arrive in pieces of this size.
+    /// Returns the output for input that arrives in pieces of this size.
     fn through(bytes: &[u8], piece: usize) -> Vec<u8> {
         let mut names = HostNames::new(());
         bytes.chunks(piece).for_each(|piece| names.feed(piece));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gRPC services of `proto/tenterhook/v1`, on the same socket and port as everything else.
+//! The gRPC services of `proto/tenterhook/v1`, on the same socket and port as the other protocols.
 //!
 //! This module translates messages; [`crate::sdk`], [`crate::agent`] and the engine act on them.
 
@@ -24,16 +24,16 @@ pub(crate) use serve::{begins_with_http2, is_http2, may_be_http2, serve_connecti
 
 use crate::daemon::Daemon;
 
-/// The only method for accounts that may only call hooks.
+/// The only gRPC method for accounts that may only call hooks.
 pub(crate) const FIRE: &str = "/tenterhook.v1.HookService/Fire";
 
 /// The stream on which a program answers for its hooks.
 pub(crate) const HOOK_STREAM: &str = "/tenterhook.v1.HookService/HookStream";
 
-/// Largest message: a payload and the fields around it.
+/// Maximum message size: a payload and the fields around it.
 const MAX_MESSAGE_BYTES: usize = MAX_PAYLOAD_BYTES + 1024 * 1024;
 
-/// The router with every gRPC method.
+/// Builds the router with every gRPC method.
 pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {
     let hooks = HookServiceServer::new(hook_service::Service { daemon: Arc::clone(daemon) })
         .max_decoding_message_size(MAX_MESSAGE_BYTES)

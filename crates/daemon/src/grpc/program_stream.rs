@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The stream of one program: events out, answers in.
+//! Runs one program's stream: sends events and receives answers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ struct StreamEnd {
     reader: AbortHandle,
 }
 
-/// Remarks about answers that may wait; more are dropped.
+/// Maximum number of queued remarks about answers; further remarks are dropped.
 const MAX_WAITING_REMARKS: usize = 64;
-/// Longer hook ids are cut in the log.
+/// Maximum length of a hook id in the log; longer ids are cut.
 const MAX_HOOK_ID_CHARS: usize = 64;
 
 pub(super) async fn open(
@@ -74,7 +74,7 @@ pub(super) async fn open(
         while let Ok(Some(response)) = answers.message().await {
             let call_id = response.call_id;
             if call_id == 0 && response.hook_id.is_empty() {
-                // A client that answers every message also answers remarks, which must not cause another remark.
+                // A client that answers every message also answers remarks. That must not cause another remark.
                 tracing::debug!(client = hearing.name(), "answer to a message that is not a question");
                 continue;
             }
@@ -93,7 +93,7 @@ pub(super) async fn open(
             };
             let _ = remark.try_send(Ok(wire::refused_answer(call_id, code, unwanted.to_string())));
         }
-        // The program sends no more answers: it is disconnecting.
+        // The program sends no more answers, so it is disconnecting.
         if hearing.close_stream(number) {
             leaving.stream_ended(&own);
         }
@@ -120,7 +120,7 @@ impl Stream for OutgoingMessages {
         match this.attached.messages.poll_recv(cx) {
             Poll::Ready(Some(sent)) => return Poll::Ready(Some(Ok(wire::event_message(sent)))),
             Poll::Ready(None) => {
-                // The last remark contains the reason for the end of the stream.
+                // The last remark contains the reason why the stream ends.
                 if let Poll::Ready(Some(remark)) = this.about.poll_recv(cx) {
                     return Poll::Ready(Some(remark));
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Serves HTTP/2 on connections that begin with its preface.
+//! Serves HTTP/2 on connections that start with its preface.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ use tonic::{Code, Status};
 use super::host_names::HostNames;
 use crate::listen::Peer;
 
-/// The first bytes of HTTP/2. No HTTP/1.1 method begins like this.
+/// The first bytes of HTTP/2. No HTTP/1.1 method starts like this.
 const PREFACE: &[u8] = b"PRI";
-/// Interval of HTTP/2 pings on an idle connection, and time for the answer.
+/// Interval between HTTP/2 pings on an idle connection, and maximum time for the answer.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
-/// Concurrent calls on one connection.
+/// Maximum number of concurrent calls on one connection.
 const MAX_CONCURRENT_CALLS: u32 = 4096;
-/// Flow-control window of a connection and of a stream.
+/// Flow-control window of a connection and of each stream.
 const FLOW_WINDOW_BYTES: u32 = 1024 * 1024;
 
 /// Whether these first bytes are HTTP/2.
@@ -36,12 +36,12 @@ pub(crate) fn is_http2(first: &[u8]) -> bool {
     first.starts_with(PREFACE)
 }
 
-/// Whether these bytes are the beginning of the preface, so that more must be read to decide.
+/// Whether these bytes are the start of the preface, so that more bytes are needed to decide.
 pub(crate) fn may_be_http2(first: &[u8]) -> bool {
     first.len() < PREFACE.len() && PREFACE.starts_with(first)
 }
 
-/// Whether a connection begins with HTTP/2. Its bytes are not consumed.
+/// Whether a connection starts with HTTP/2. The bytes are not consumed.
 pub(crate) async fn begins_with_http2(stream: &TcpStream) -> bool {
     let mut first = [0; PREFACE.len()];
     let peeked = async {
@@ -51,7 +51,7 @@ pub(crate) async fn begins_with_http2(stream: &TcpStream) -> bool {
             if read == 0 || !may_be_http2(first) {
                 return is_http2(first);
             }
-            // The other bytes of the three have not arrived yet.
+            // Not all three bytes have arrived yet.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -112,8 +112,8 @@ fn qualify_service(uri: &mut Uri) {
     }
 }
 
-/// Adapts requests and refusals: HTTP/2 has the host in the address, while the checks read the `Host` header; and gRPC
-/// clients receive refusals as gRPC statuses.
+/// Adapts requests and refusals. HTTP/2 has the host in the address, so it is copied to the `Host` header that the
+/// checks read. gRPC clients receive refusals as gRPC statuses.
 async fn adapt_to_grpc(mut request: Request, next: Next) -> Response {
     let host = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
     if let (Some(host), false) = (host, request.headers().contains_key(header::HOST)) {

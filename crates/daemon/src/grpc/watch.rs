@@ -15,7 +15,7 @@ use crate::live::{LiveMessage, ReceiveError};
 
 pub(crate) type LiveEventStream = Pin<Box<dyn Stream<Item = Result<WatchEvent, Status>> + Send>>;
 
-/// Events that wait for a slow reader.
+/// Maximum number of events queued for a slow reader.
 const MAX_QUEUED_EVENTS: usize = 64;
 
 pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<LiveEventStream, Status> {

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::sdk::{HookRegistration, ProgramRefusal, RefusalCode};
 
-/// An error message of the protocol.
+/// Builds an error message of the protocol.
 pub(super) fn error(code: ErrorCode, message: impl Into<String>, hint: &str) -> HookError {
     HookError { code: code.into(), message: message.into(), hint: hint.to_owned() }
 }
@@ -44,7 +44,7 @@ impl From<ProgramRefusal> for HookError {
     }
 }
 
-/// The request to register a hook.
+/// Converts a request to register a hook.
 pub(super) fn hook_request(request: RegisterHookRequest) -> Result<HookRegistration, HookError> {
     let RegisterHookRequest { event_type, matcher, config, hook_id } = request;
     let HookConfig { priority, timeout_ms, r#async, fail_behavior, linger_ms } = config.unwrap_or_default();
@@ -82,7 +82,7 @@ pub(super) fn config_message(hook: &Hook, linger: Duration) -> HookConfig {
     }
 }
 
-/// A message to a program.
+/// Converts a message for a program.
 pub(super) fn event_message(sent: SdkMessage) -> HookEvent {
     match sent {
         SdkMessage::Call(question) => question_message(&question),
@@ -93,14 +93,14 @@ pub(super) fn event_message(sent: SdkMessage) -> HookEvent {
                 CancelReason::Unregistered => (ErrorCode::ErrorUnregistered, "the hook was unregistered"),
             };
             let (kind, error) = (HookEventKind::HookCancel, Some(error(code, message, "")));
-            // No hook id: a client that answers every message must not answer for the hook.
+            // The hook id is left out, so that a client that answers every message does not answer for the hook.
             HookEvent { call_id, error, ..message_of_kind(kind) }
         }
         SdkMessage::Refused { call_id, why } => refused_answer(call_id, ErrorCode::ErrorInvalid, why),
     }
 }
 
-/// The remark that an answer was refused.
+/// Builds the remark that an answer was refused.
 pub(super) fn refused_answer(call_id: u64, code: ErrorCode, why: impl Into<String>) -> HookEvent {
     HookEvent { call_id, error: Some(error(code, why, "")), ..message_of_kind(HookEventKind::HookRefused) }
 }
@@ -122,7 +122,7 @@ fn question_message(question: &SdkCall) -> HookEvent {
         event_id: question.event_id.to_string(),
         call_id: question.call_id,
         deadline: deadline.map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX)),
-        // Less than a millisecond counts as one, because 0 means no limit.
+        // Times below a millisecond are rounded up to one, because 0 means no limit.
         timeout_ms: left.map_or(0, |left| milliseconds(left).max(1)),
         redelivered: question.redelivered,
         attempt: i32::try_from(question.attempt).unwrap_or(i32::MAX),
@@ -130,7 +130,7 @@ fn question_message(question: &SdkCall) -> HookEvent {
     }
 }
 
-/// Reads an answer of a program. An invalid answer counts as a failure of the hook.
+/// Parses a program's answer. An invalid answer counts as a failure of the hook.
 pub(super) fn read_reply(response: HookResponse) -> SdkReply {
     let HookResponse { hook_id, action, reason, modified, event_id, call_id, retry_delay_ms, error } =
         response;
@@ -149,7 +149,7 @@ fn read_answer(
     delay: Option<i32>,
 ) -> Result<A3sAnswer, HandlerError> {
     let action = match action {
-        // A block counts even if other fields are invalid.
+        // A block counts even if other fields of the answer are invalid.
         HookAction::Block => {
             return Ok(A3sAnswer { action: A3sAction::Block, reason, modified: None, delay: None });
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counts the memory of request bodies for the account that sends them, until the response is complete.
+//! Counts the memory of request bodies against the account that sends them, until the response is complete.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ struct CountedBody {
     held: Arc<Mutex<Share<u32>>>,
 }
 
-/// Adds counting to routes. A body that exceeds the account's share of memory is rejected.
+/// Adds the counting to routes. A body that exceeds the account's share of memory is rejected.
 pub(super) fn count_bodies(router: Router, daemon: &Arc<Daemon>, peer: Peer) -> Router {
     let daemon = Arc::clone(daemon);
     router.layer(middleware::from_fn(move |request: Request, next: Next| {
@@ -31,7 +31,7 @@ pub(super) fn count_bodies(router: Router, daemon: &Arc<Daemon>, peer: Peer) -> 
         daemon.bursts.note_request(announced);
         let held = daemon.reserve_bytes(peer, 0);
         async move {
-            // A stream of answers has no end; each message is read on its own.
+            // A stream of answers has no end, so each of its messages is read separately.
             let Some(held) = held.filter(|_| request.uri().path() != grpc::HOOK_STREAM) else {
                 return next.run(request).await;
             };

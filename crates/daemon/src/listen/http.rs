@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! HTTP/1.1, on the socket and on TCP.
+//! Serves HTTP/1.1 on the socket and on TCP.
 
 use std::io;
 use std::pin::Pin;
@@ -27,13 +27,13 @@ use crate::shares::Shares;
 use crate::{api, grpc};
 use tenterhook_dashboard::{self as dashboard, PeerAccount};
 
-/// Time for the head of a request to arrive.
+/// Maximum time for a request's head to arrive.
 const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Concurrent TCP connections; one account gets half of them.
+/// Maximum number of concurrent TCP connections; one account gets half of them.
 const MAX_TCP_CONNECTIONS: usize = 1024;
-/// Size of a request's head, including cookies of other local servers: browsers keep about 180 of 4 KiB.
+/// Maximum size of a request's head. It includes cookies of other local servers: browsers keep about 180 of 4 KiB.
 const MAX_HEAD_BYTES: usize = 1024 * 1024;
-/// Actions on a hook, the last segment of their path.
+/// Actions on a hook: the last segment of their paths.
 const HOOK_ACTIONS: &[&str] = &["enable", "disable", "test"];
 
 /// Serves requests over TCP until `end` changes.
@@ -118,14 +118,14 @@ pub(super) fn allow_hook_calls_only(router: Router) -> Router {
     }))
 }
 
-/// The two segments of a path below `/v1/hooks/`.
+/// Returns the two segments of a path below `/v1/hooks/`.
 fn hook_path(path: &str) -> Option<(&str, &str)> {
     let words = path.strip_prefix("/v1/hooks/")?.split_once('/')?;
     (!words.1.contains('/')).then_some(words)
 }
 
-/// Whether the path is a hook call: a known harness and one of its events. An action on a hook is not a call,
-/// although a hook may have the name of a harness as its id.
+/// Whether the path is a hook call: a known harness and one of its events. An action on a hook is not a call, even if
+/// the hook's id equals the name of a harness.
 pub(super) fn is_hook_call(path: &str) -> bool {
     hook_path(path).is_some_and(|(harness, event)| {
         let known = tenterhook_harness::find_harness(harness).and_then(|harness| harness.event(event));
@@ -133,7 +133,7 @@ pub(super) fn is_hook_call(path: &str) -> bool {
     })
 }
 
-/// Whether the path is served as a hook call, even if its event is unknown.
+/// Whether the path is handled as a hook call, even if its event is unknown.
 pub(super) fn may_be_hook_call(path: &str) -> bool {
     hook_path(path).is_some_and(|(_, event)| !HOOK_ACTIONS.contains(&event))
 }

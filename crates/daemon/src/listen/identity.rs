@@ -2,16 +2,16 @@
 
 //! Identifies the process that opened a connection, for privileged actions.
 //!
-//! `SO_PEERCRED` returns the pid of the process that called `connect`, which another process may have by now. A pid
-//! and the start time of its process are unique, so both are read while a pidfd shows that the process runs. In doubt
-//! the result is `None`, and privileged actions are refused.
+//! `SO_PEERCRED` returns the pid of the process that called `connect`; another process may have that pid by now. A
+//! pid and a start time together are unique, so both are read while a pidfd shows that the process is running. In
+//! doubt the result is `None`, and privileged actions are refused.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use super::Peer;
 
-/// Account and pid of the peer, for hook calls: the cheapest method of the kernel.
+/// Returns the peer's account and pid for hook calls, using the kernel's cheapest method.
 #[cfg(target_os = "linux")]
 pub(super) fn peer_credentials(stream: &UnixStream) -> Option<Peer> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
@@ -24,18 +24,18 @@ pub(super) fn peer_credentials(_stream: &UnixStream) -> Option<Peer> {
     None
 }
 
-/// The peer process, verified as far as this platform allows.
+/// Returns the peer process, verified as far as this platform allows.
 pub(super) fn identify(stream: &impl AsFd, uid: u32, pid: Option<i32>) -> Peer {
     let pid = pid.and_then(visible_pid);
     Peer::Local { uid, pid, start: pid.and_then(|pid| verified_start(stream, pid)) }
 }
 
-/// A process in a pid namespace that is not visible has the pid 0.
+/// Returns the pid if it is visible: a process in an invisible pid namespace has the pid 0.
 fn visible_pid(pid: i32) -> Option<i32> {
     (pid > 0).then_some(pid)
 }
 
-/// Start time of the process that opened the connection; `None` if it may have exited.
+/// Returns the start time of the process that opened the connection; `None` if the process may have exited.
 #[cfg(target_os = "linux")]
 fn verified_start(stream: &impl AsFd, pid: i32) -> Option<u64> {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
@@ -56,7 +56,7 @@ mod linux {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     use tenterhook_authority::Process;
 
-    /// Start time of a process while `peer` (or, before Linux 6.5, its pid) shows that it is the peer.
+    /// Returns the start time of a process while `peer` (or, before Linux 6.5, its pid) shows that it is the peer.
     pub(super) fn verified_start_by(pid: i32, peer: impl FnOnce() -> nix::Result<OwnedFd>) -> Option<u64> {
         let before = Process::read(pid)?.start;
         let pidfd = match peer() {
@@ -66,11 +66,11 @@ mod linux {
             Err(_) => return None,
         };
         let after = Process::read(pid)?;
-        // The process runs, so its pid was not reused since the pidfd was opened.
+        // The process is running, so its pid has not been reused since the pidfd was opened.
         (before == after.start && !after.ended && is_running(&pidfd)).then_some(before)
     }
 
-    /// A pidfd becomes readable when its process exits, reaped or not.
+    /// Whether the process is running: a pidfd becomes readable when its process exits, reaped or not.
     fn is_running(pidfd: &OwnedFd) -> bool {
         let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
         poll(&mut polled, Some(&Timespec::default())) == Ok(0)
@@ -93,7 +93,7 @@ mod tests {
     const CONNECT: &str = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
                            print('connected', flush=True); sys.stdin.read()";
 
-    /// A connected process and the accepted stream. The process exits when its input ends.
+    /// Starts a process that connects; returns it with the accepted stream. The process exits when its input ends.
     fn connected() -> (Child, UnixStream, i32) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
@@ -106,7 +106,7 @@ mod tests {
         (child, listener.accept().unwrap().0, pid)
     }
 
-    /// The start time by both methods: a pidfd from the socket, and one from the pid for older kernels.
+    /// Returns the start time by both methods: a pidfd from the socket, and one from the pid for older kernels.
     fn starts(stream: &UnixStream, pid: i32) -> [Option<u64>; 2] {
         let old_kernel = || Err(Errno::ENOPROTOOPT);
         [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Listeners: the Unix socket for hooks and local programs, and TCP.
+//! Listens on the Unix socket (for hooks and local programs) and on TCP.
 
 mod admission;
 mod counted_body;
@@ -29,17 +29,17 @@ pub(crate) enum Peer {
         uid: u32,
         /// Pid of the process, if the kernel knows it.
         pid: Option<i32>,
-        /// Verified start time of that process. `None` for hook calls, which cannot do privileged actions.
+        /// Verified start time of that process. `None` for hook calls, which cannot perform privileged actions.
         start: Option<u64>,
     },
-    /// A caller over TCP with the right token.
+    /// A caller over TCP with the correct token.
     Token,
     /// A browser with a cookie from a one-time link. The cookie proves nothing else.
     Browser,
 }
 
 impl Peer {
-    /// Account of the peer, if the kernel knows it.
+    /// Returns the peer's account, if the kernel knows it.
     pub(crate) fn uid(self) -> Option<u32> {
         match self {
             Self::Local { uid, .. } => Some(uid),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses questions of the hook protocol.
+//! Parses hook protocol questions.
 
 use std::time::Duration;
 
 use tenterhook_shim::wire::{self, ClientRequest, MAX_HEADER_BYTES};
 
-/// Longest time that a call may take, even if the caller asks for more. Our shim waits 55 s.
+/// Maximum time for a call, even if the caller asks for more. Our shim waits 55 s.
 const MAX_CALL_TIME: Duration = Duration::from_mins(1);
 
 /// A message of the hook protocol.
@@ -15,7 +15,7 @@ pub(super) enum Question {
         revision: u32,
     },
     Hook(HookQuestion),
-    /// At least this many bytes have not arrived yet.
+    /// The question is incomplete: at least this many bytes have not arrived yet.
     Unfinished {
         missing: usize,
         /// Length of the whole question, or 0 if it is not known yet.
@@ -30,7 +30,7 @@ pub(super) struct HookQuestion {
     pub(super) id: String,
     /// Version of the hook program.
     pub(super) version: String,
-    /// Revision of the TH1 protocol that it uses.
+    /// Revision of the TH1 protocol that the hook program uses.
     pub(super) revision: u32,
     pub(super) project: Option<String>,
     pub(super) parent: u32,

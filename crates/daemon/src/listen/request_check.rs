@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Checks requests over TCP. Any web page in a browser on this machine can reach the port. So `Host` and `Origin`
-//! must be ours, and access needs a token that a page cannot read.
+//! must be ours, and access needs a token that a web page cannot read.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
@@ -23,7 +23,7 @@ impl RequestCheck {
         Self { hosts, token: token.to_owned() }
     }
 
-    /// Checks that the request names our host, and comes from our own page or from no page.
+    /// Checks that the request names our host, and that it comes from our own page or from no page.
     pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
         // With a duplicate header, a proxy may have checked the other one.
         for name in [header::HOST, header::ORIGIN, header::AUTHORIZATION] {
@@ -47,7 +47,7 @@ impl RequestCheck {
         Ok(())
     }
 
-    /// Whether the request carries the token.
+    /// Whether the request contains the token.
     pub(crate) fn has_token(&self, headers: &HeaderMap) -> bool {
         let bearer = text(headers.get(header::AUTHORIZATION)).and_then(|value| value.strip_prefix("Bearer "));
         bearer.is_some_and(|given| is_equal_constant_time(given.as_bytes(), self.token.as_bytes()))
@@ -58,7 +58,7 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
     value?.to_str().ok()
 }
 
-/// Compares in constant time, so that the time reveals nothing about the token.
+/// Compares in constant time, so that the duration reveals nothing about the token.
 fn is_equal_constant_time(given: &[u8], right: &[u8]) -> bool {
     let differing = given.iter().zip(right).fold(0, |differing, (a, b)| differing | (a ^ b));
     given.len() == right.len() && differing == 0

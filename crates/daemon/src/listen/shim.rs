@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The hook protocol (docs/spec/hook-socket.md): one connection, one question, one answer.
+//! Serves the hook protocol (docs/spec/hook-socket.md): one question and one answer per connection.
 
 use std::future::Future;
 use std::io::{Read, Write};
@@ -24,17 +24,17 @@ use crate::listen::question::{HookQuestion, Question};
 use crate::shares::Share;
 use crate::undelivered::{self, UndeliveredAnswer};
 
-/// Time limit for a question to arrive, and for its answer to be read.
+/// Maximum time for a question to arrive, and for its answer to be read.
 const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
-/// A caller that waits receives its first `wait` message after this time, and the others at this interval.
+/// Delay before a waiting caller receives its first `wait` message, and interval between the following ones.
 const FIRST_WAIT_DELAY: Duration = Duration::from_millis(250);
 const WAIT_INTERVAL: Duration = Duration::from_secs(1);
-/// Reads on a hook thread; callers that send smaller pieces are read by the runtime.
+/// Maximum number of reads on a hook thread; the runtime reads from callers that send smaller pieces.
 const MAX_BLOCKING_READS: usize = 64;
-/// The kernel buffers an answer up to this size even if the caller does not read it.
+/// Answers up to this size are buffered by the kernel even if the caller does not read them.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 
-/// Why a large question is not read.
+/// Message for a large question that is not read.
 const NO_MEMORY: &str = "the calls of this account take too much memory";
 
 /// An answer in progress, and the call it belongs to.
@@ -42,11 +42,11 @@ struct PendingAnswer {
     call: Option<AskedCall>,
     daemon: Arc<Daemon>,
     answer: Pin<Box<dyn Future<Output = Vec<u8>> + Send>>,
-    /// Memory of a large question, counted for its account.
+    /// Memory of a large question, counted against its account.
     _memory: Option<Share<u32>>,
 }
 
-/// A call of a hook program, for the case that its answer does not arrive.
+/// A hook program's call, kept in case its answer does not arrive.
 struct AskedCall {
     id: EventId,
     hook: Arc<HookQuestion>,
@@ -54,7 +54,7 @@ struct AskedCall {
 }
 
 /// Answers a question on this thread if nothing has to be waited for; otherwise the answer continues in the runtime.
-/// Returns the connection and the bytes read so far if the question is incomplete.
+/// If the question is incomplete, returns the connection and the bytes read so far.
 pub(super) fn answer_now(
     mut stream: std::os::unix::net::UnixStream,
     mut bytes: Vec<u8>,
@@ -85,7 +85,7 @@ pub(super) fn answer_now(
             question => break PendingAnswer::on(question, daemon, peer, memory),
         }
     };
-    // A call that waits for nothing is finished here; the rest of any other call runs in the runtime.
+    // A call that waits for nothing is finished here; any other call continues in the runtime.
     match (&mut pending.answer).now_or_never() {
         Some(reply) if reply.len() <= MAX_BUFFERED_BYTES => {
             if stream.write_all(&reply).is_err() {
@@ -117,7 +117,7 @@ fn in_runtime(stream: std::os::unix::net::UnixStream) -> Option<UnixStream> {
     UnixStream::from_std(stream).ok()
 }
 
-/// Reads one question and answers it. `bytes` has already been read.
+/// Reads one question and answers it. `bytes` contains what was already read.
 pub(super) async fn answer(mut stream: UnixStream, bytes: Vec<u8>, daemon: &Arc<Daemon>, peer: Peer) {
     // A caller that disconnects or never finishes its question gets no answer.
     let mut memory = None;
@@ -163,10 +163,10 @@ async fn finish(mut stream: UnixStream, mut pending: PendingAnswer) {
             () = input_ended(&stream), if is_watched => is_watched = false,
             _ = waits.tick() => {}
         }
-        // A caller that closed only its own side still reads.
+        // A caller that closed only its own direction still reads.
         if stream.write_all(b"TH1 wait\n").await.is_err() {
-            // The caller was killed, or evaluates the call itself by now. This decision is recorded anyway, and a decision
-            // of the caller will be linked to it.
+            // The caller was killed, or is now evaluating the call itself. This decision is recorded anyway, and a
+            // decision made by the caller will be linked to it.
             let noted = pending.note_undelivered();
             pending.finish_without_caller(&mut waits).await;
             pending.record_undelivered(noted).await;
@@ -178,7 +178,7 @@ async fn finish(mut stream: UnixStream, mut pending: PendingAnswer) {
     }
 }
 
-/// Returns when the caller has closed its side of the connection.
+/// Returns once the caller has closed its side of the connection.
 async fn input_ended(stream: &UnixStream) {
     loop {
         if stream.readable().await.is_err() {
@@ -187,13 +187,13 @@ async fn input_ended(stream: &UnixStream) {
         match stream.try_read(&mut [0]) {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             Ok(0) | Err(_) => return,
-            // The protocol has no message after the question: further bytes are ignored.
+            // The protocol has no message after the question, so further bytes are ignored.
             Ok(_) => std::future::pending().await,
         }
     }
 }
 
-/// Sends the answer. Returns whether the caller read it: closing the connection with unread bytes is an error here.
+/// Sends the answer. Returns whether the caller read it: if it closed with unread bytes, an error is reported here.
 async fn deliver(mut stream: UnixStream, reply: &[u8]) -> bool {
     if !matches!(timeout(TRANSFER_TIMEOUT, stream.write_all(reply)).await, Ok(Ok(()))) {
         return false;
@@ -202,7 +202,7 @@ async fn deliver(mut stream: UnixStream, reply: &[u8]) -> bool {
     !matches!(timeout(TRANSFER_TIMEOUT, stream.read(&mut [0])).await, Ok(Err(_)))
 }
 
-/// Reserves memory for a question that is larger than the share of every connection. Returns whether there was enough.
+/// Reserves memory for a question that exceeds the share of every connection. Returns whether enough was available.
 fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Daemon, peer: Peer) -> bool {
     let length = match question {
         Question::Unfinished { announced, .. } => *announced,
@@ -240,8 +240,8 @@ impl PendingAnswer {
         }
     }
 
-    /// Finishes and records the call. Its approval is abandoned again and again, because it may be requested only after
-    /// hooks have answered.
+    /// Finishes and records the call. Its approval is abandoned repeatedly, because the approval may be requested
+    /// only after hooks have answered.
     async fn finish_without_caller(&mut self, waits: &mut Interval) {
         loop {
             if let Some(call) = &self.call {
@@ -314,7 +314,7 @@ fn encode(reply: &Native) -> Vec<u8> {
     format!("TH1 reply {exit} {} {}\n{stdout}{stderr}", stdout.len(), stderr.len()).into_bytes()
 }
 
-/// Puts the daemon's version before the answer, if the caller knows that message.
+/// Puts the daemon's version before the answer, if the caller understands that message.
 fn with_version(revision: u32, mut answer: Vec<u8>) -> Vec<u8> {
     const VERSION_LINE: &str = concat!("TH1 version ", env!("CARGO_PKG_VERSION"), "\n");
     if revision >= 2 {

@@ -10,7 +10,7 @@ use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::socket::{ShortSocketPath, is_listening};
 
-/// Binds the socket. A socket without a listener was left by a dead daemon and is replaced.
+/// Binds the socket. Replaces a socket without a listener, which was left by a daemon that died.
 pub(crate) fn bind_socket(home: &Home) -> Result<UnixListener, Failure> {
     let path = &*home.socket();
     // All accounts may connect to a machine-wide daemon; each call is authorized separately.

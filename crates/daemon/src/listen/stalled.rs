@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Detects threads that a disk or a lock blocks during a call. They are replaced, so that others are served.
+//! Detects threads that a disk or a lock blocks during a call. Other threads replace them, so other calls are served.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A thread that works on one call for this long is stalled.
+/// Time after which a thread that works on one call counts as stalled.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 /// Interval between checks for stalled threads.
 pub(super) const STALL_CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// Stalled threads that are replaced.
+/// Maximum number of stalled threads that are replaced.
 pub(super) const MAX_STALLED_THREADS: usize = 256;
 
 /// Busy times of all threads.
@@ -22,7 +22,7 @@ pub(super) struct BusyTimes {
 /// Start of the current call in milliseconds since `began`, or 0 while the thread waits for a connection.
 pub(super) struct BusySince(AtomicU64);
 
-/// Signals that no thread waits for connections. Only then are threads checked.
+/// Signals that no thread is waiting for connections. Threads are checked only then.
 #[derive(Debug, Default)]
 pub(super) struct CrowdedSignal {
     is_crowded: Mutex<bool>,
@@ -35,7 +35,7 @@ impl CrowdedSignal {
         self.changed.notify_one();
     }
 
-    /// Returns after the next signal, or at once if there was one.
+    /// Waits for the next signal, or returns at once if there already was one.
     pub(super) fn wait(&self) {
         let crowded = self.is_crowded.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_while(crowded, |crowded| !*crowded);
@@ -48,7 +48,7 @@ impl BusyTimes {
         Self { began: Instant::now(), threads: Mutex::default() }
     }
 
-    /// Adds a thread. It is checked until it drops the returned value.
+    /// Adds a thread, which is checked until it drops the returned value.
     pub(super) fn add(&self) -> Arc<BusySince> {
         let since = Arc::new(BusySince(AtomicU64::new(0)));
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ impl BusyTimes {
         since.0.store(self.now().max(1), Ordering::Relaxed);
     }
 
-    /// Number of stalled threads.
+    /// Returns the number of stalled threads.
     pub(super) fn count_stalled(&self) -> usize {
         let limit = u64::try_from(STALLED_AFTER.as_millis()).unwrap_or(u64::MAX);
         let now = self.now();

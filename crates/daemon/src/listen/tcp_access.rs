@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Authenticates requests over TCP: programs send the token, browsers a cookie and their page key. Without either,
-//! only the files of the dashboard, its entry path and `/v1/health` are served.
+//! Authenticates requests over TCP: programs send the token; browsers send a cookie and their page key. Without
+//! either, only the dashboard's files, its entry path and `/v1/health` are served.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,12 +35,12 @@ impl TcpAccess {
         Self { check, port: address.port(), daemon: Arc::clone(daemon) }
     }
 
-    /// The daemon that is served.
+    /// Returns the daemon that is served.
     pub(super) fn daemon(&self) -> &Arc<Daemon> {
         &self.daemon
     }
 
-    /// The browser session of a request, if it is valid.
+    /// Returns the browser session of a request, if it is valid.
     fn find_visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
         let key = dashboard::page_key(headers)?;
         let mut cookies = dashboard::presented_cookies(headers, self.port);
@@ -72,7 +72,7 @@ async fn authenticate(access: &TcpAccess, mut request: Request, next: Next) -> R
         (request.uri().path().to_owned(), !matches!(*request.method(), Method::GET | Method::HEAD));
     let visit = access.find_visit(headers);
     let own = comes_from_own_page(headers, changes);
-    // The caller is unknown until it sends a token or a cookie.
+    // The caller is unknown until a token or a cookie is checked.
     request.extensions_mut().remove::<Peer>();
     if path == api::ENTRY_PATH && changes && own || !changes && dashboard::is_file_path(&path) {
         return next.run(request).await;
@@ -106,9 +106,9 @@ async fn authenticate(access: &TcpAccess, mut request: Request, next: Next) -> R
     end_with_visit(next.run(request).await, visit)
 }
 
-/// Whether the browser marks the request as coming from our own page. A change requires the mark.
+/// Whether the browser states that the request comes from our own page. Required for requests that change something.
 fn comes_from_own_page(headers: &HeaderMap, changes: bool) -> bool {
-    // The origin was checked before.
+    // The origin itself was checked before.
     let origin = headers.contains_key(header::ORIGIN);
     let site = headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes);
     (origin || !changes) && site.is_none_or(|site| site == b"same-origin")

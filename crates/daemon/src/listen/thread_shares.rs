@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shares the hook threads of a machine-wide daemon between accounts. An account that uses its share waits for one of
-//! its own threads; the others serve other accounts meanwhile.
+//! Shares the hook threads of a machine-wide daemon between accounts. An account that has used up its share waits for
+//! one of its own threads; the other threads serve other accounts in the meantime.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::unix::net::UnixStream;
@@ -26,7 +26,7 @@ struct State {
 #[derive(Debug)]
 pub(super) struct WaitingConnection {
     pub(super) stream: UnixStream,
-    /// Counts the connection for its account.
+    /// Counts the connection against its account.
     pub(super) _place: Option<Share<u32>>,
 }
 
@@ -35,7 +35,7 @@ impl ThreadShares {
         Self { threads, state: Mutex::default() }
     }
 
-    /// Returns the connection if this thread may serve it now. If not, it waits for another thread of its account.
+    /// Returns the connection if this thread may serve it now. Otherwise it waits for another thread of its account.
     pub(super) fn begin(
         &self,
         uid: u32,

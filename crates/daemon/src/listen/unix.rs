@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Serves the Unix socket. The kernel identifies the peer; a connection of a foreign account is closed unread.
+//! Serves the Unix socket. The kernel identifies the peer; a connection from a foreign account is closed unread.
 //!
-//! The latency of a hook call matters, so it wakes only one thread: a few threads wait for connections, and the one
-//! that accepts a call reads, evaluates, records and answers it. Work that would block this thread (a slow sender, a
-//! hook, an approval, another commit) continues in the runtime, and so does all HTTP.
+//! The latency of a hook call matters, so a call wakes only one thread: a few threads wait for connections, and the
+//! one that accepts a call reads, evaluates, records and answers it. Work that would block this thread (a slow
+//! sender, a hook, an approval, another commit) continues in the runtime, and so does all HTTP.
 
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -28,13 +28,13 @@ use super::{Peer, identity, shim};
 use crate::daemon::Daemon;
 use crate::grpc;
 
-/// Threads that wait for connections; further ones exit.
+/// Maximum number of threads that wait for connections; further threads exit.
 const MAX_IDLE_THREADS: usize = 4;
-/// Threads in total. Further connections wait in the kernel.
+/// Maximum number of threads. Further connections wait in the kernel.
 const MAX_THREADS: usize = 16;
-/// Time that a thread waits for bytes; then the runtime does.
+/// Maximum time that a thread waits for bytes; after that the runtime waits.
 const INLINE_READ_TIMEOUT: Duration = Duration::from_millis(2);
-/// Time for the first bytes to arrive.
+/// Maximum time for the first bytes to arrive.
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The threads that serve the socket.
@@ -46,14 +46,14 @@ struct HookThreadState {
     router: Router,
     end: watch::Receiver<bool>,
     runtime: Handle,
-    /// Number of threads, and of those that wait for a connection.
+    /// Number of threads, and number of threads that wait for a connection.
     threads: AtomicUsize,
     waiting: AtomicUsize,
     ending: AtomicBool,
     busy: BusyTimes,
-    /// Signalled when no thread waits for connections.
+    /// Signalled when no thread is waiting for connections.
     crowded: CrowdedSignal,
-    /// Shares of accounts; `None` for a daemon of one account.
+    /// Shares of each account; `None` for a daemon that serves one account.
     thread_shares: Option<ThreadShares>,
 }
 
@@ -87,12 +87,12 @@ impl HookThreads {
         Ok(Self(shared))
     }
 
-    /// Accepts no more connections. Returns when every thread has completed its call, or after `timeout`.
+    /// Stops accepting connections. Returns when every thread has completed its call, or after `timeout`.
     pub(crate) async fn end(self, timeout: Duration) {
         let shared = &self.0;
         shared.ending.store(true, Ordering::Release);
         shared.crowded.signal();
-        // Wakes threads that wait for a connection. Where this has no effect, the connections below wake them.
+        // Wakes threads that wait for a connection. Where this has no effect, the connections made below wake them.
         let _ = rustix::net::shutdown(&shared.listener, rustix::net::Shutdown::Both);
         let began = tokio::time::Instant::now();
         while shared.threads.load(Ordering::Acquire) > 0 && began.elapsed() < timeout {
@@ -127,7 +127,7 @@ fn add_or_signal(shared: &Arc<HookThreadState>) {
     }
 }
 
-/// Replaces stalled threads when no thread waits for connections.
+/// Replaces stalled threads when no thread is waiting for connections.
 fn replace_stalled(shared: &Arc<HookThreadState>) {
     while !shared.ending.load(Ordering::Acquire) {
         if shared.waiting.load(Ordering::Acquire) > 0 {
@@ -149,7 +149,7 @@ fn replace_stalled(shared: &Arc<HookThreadState>) {
     }
 }
 
-/// Runs a thread. It is counted in `threads` until it exits, and in `waiting` while it accepts.
+/// Runs a thread, counted in `threads` until it exits and in `waiting` while it accepts.
 fn run_thread(shared: &Arc<HookThreadState>) {
     let _inside = shared.runtime.enter();
     let since = shared.busy.add();
@@ -161,7 +161,7 @@ fn run_thread(shared: &Arc<HookThreadState>) {
         }
         match accepted {
             Ok((stream, _)) => {
-                // If no thread can be started, the existing ones return soon enough.
+                // If no thread can be started, the existing threads become free soon enough.
                 if last {
                     add_or_signal(shared);
                 }
@@ -169,7 +169,7 @@ fn run_thread(shared: &Arc<HookThreadState>) {
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                // Out of file descriptors: another connection must end first.
+                // No file descriptors are left: another connection must end first.
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
@@ -181,7 +181,7 @@ fn run_thread(shared: &Arc<HookThreadState>) {
     shared.threads.fetch_sub(1, Ordering::AcqRel);
 }
 
-/// Serves a connection when its account has a free share, then the waiting connections of the account.
+/// Serves a connection when its account has a free share, then the account's waiting connections.
 fn serve_in_turn(shared: &HookThreadState, since: &BusySince, stream: UnixStream) {
     let peer = peer_credentials(&stream);
     let Some((thread_shares, known)) = shared.thread_shares.as_ref().zip(peer) else {
@@ -199,7 +199,7 @@ fn serve_in_turn(shared: &HookThreadState, since: &BusySince, stream: UnixStream
     }
 }
 
-/// Serves a connection. After a panic it is closed, and its hook evaluates the call itself.
+/// Serves a connection. After a panic the connection is closed, and its hook evaluates the call itself.
 fn serve_or_drop(shared: &HookThreadState, since: &BusySince, stream: UnixStream, peer: Option<Peer>) {
     shared.busy.begin(since);
     let served = std::panic::catch_unwind(AssertUnwindSafe(|| serve(shared, stream, peer)));
@@ -215,8 +215,8 @@ fn serve(shared: &HookThreadState, mut stream: UnixStream, peer: Option<Peer>) {
     let daemon = &shared.daemon;
     let now = peer.filter(|peer| is_admitted(daemon, *peer)).and_then(|peer| {
         stream.set_read_timeout(Some(INLINE_READ_TIMEOUT)).ok()?;
-        // A request of the shim nearly always fits one read. The buffer is on the stack: a heap block of this size
-        // makes the allocator merge freed memory, which takes longer than the copy.
+        // A request from the shim nearly always fits one read. The buffer is on the stack, because a heap block of
+        // this size makes the allocator merge freed memory, which takes longer than the copy.
         let mut first = [0; 8 * 1024];
         let read = stream.read(&mut first).ok()?;
         bytes = first.get(..read)?.to_vec();
@@ -251,7 +251,7 @@ async fn serve_connection(
     end: watch::Receiver<bool>,
 ) {
     let Ok(credentials) = stream.peer_cred() else { return };
-    // Identified at once, before the caller has much time to exit. A hook call needs only its account.
+    // Identified at once, before the caller has much time to exit. For a hook call only the account is needed.
     let peer = if bytes.starts_with(MAGIC) {
         Peer::Local { uid: credentials.uid(), pid: credentials.pid().filter(|pid| *pid > 0), start: None }
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How much is recorded about hooks of programs. Recording less is a privileged action.
+//! Sets how much is recorded about hooks that programs registered. Recording less is a privileged action.
 
 use std::sync::Arc;
 

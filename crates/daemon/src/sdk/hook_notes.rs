@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Records what hooks of programs did, in addition to the record of each decision.
+//! Records the actions of programs' hooks, in addition to the record of each decision.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -17,22 +17,22 @@ use tokio::sync::{mpsc, watch};
 use crate::daemon::Daemon;
 use tenterhook_records::sanitize;
 
-/// Notes that may wait for the disk; beyond that, calls wait too.
+/// Maximum number of notes that wait for the disk; beyond that, calls wait too.
 const MAX_WAITING_NOTES: usize = 1024;
-/// Notes that are written together.
+/// Maximum number of notes written together.
 const MAX_NOTES_PER_BATCH: usize = 256;
-/// Longer texts in a note are cut.
+/// Maximum length of a string in a note; longer ones are cut.
 const MAX_NOTE_CHARS: usize = 500;
-/// Time for the last notes to be written when the daemon shuts down.
+/// Maximum time for the last notes to be written when the daemon shuts down.
 const LAST_NOTES_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Writes notes about hooks, and looks up their sessions.
 pub(crate) struct HookNotes {
     daemon: OnceLock<Weak<Daemon>>,
     sender: mpsc::Sender<QueuedNote>,
-    /// Notes that are not written yet.
+    /// Number of notes that are not written yet.
     open: watch::Sender<usize>,
-    /// Receives notes until the writing task takes it.
+    /// Receives notes until the writing task takes the receiver.
     waiting: Mutex<Option<mpsc::Receiver<QueuedNote>>>,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Removes hooks some time after their program's stream ended. The removal is recorded: a user may rely on them.
+//! Removes hooks some time after their program's stream ended, and records the removal: a user may rely on the hooks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Daemon {
     }
 }
 
-/// Waits for a program to reconnect, and removes each hook when its linger time is over.
+/// Waits for a program to reconnect, and removes each of its hooks when the hook's linger time is over.
 pub(super) fn watch_absence(daemon: &Arc<Daemon>, id: &ClientId) {
     let (weak, id) = (Arc::downgrade(daemon), id.clone());
     tokio::spawn(async move {
@@ -41,7 +41,7 @@ pub(super) fn watch_absence(daemon: &Arc<Daemon>, id: &ClientId) {
     });
 }
 
-/// Time until the first hook of a disconnected program expires.
+/// Returns the time until the first hook of a disconnected program expires.
 fn time_to_next_expiry(daemon: &Daemon, id: &ClientId) -> Option<Duration> {
     let away = daemon.programs.with_program(id, |slot| slot.client.disconnected_for())??;
     let first = daemon.programs.hooks_of(id).iter().map(|known| known.linger).min()?;

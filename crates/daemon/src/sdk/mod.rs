@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs with hooks: who they are, which hooks they registered, and how long the hooks outlive their connection.
+//! Keeps programs with hooks: who they are, which hooks they registered, and how long hooks outlive a connection.
 //!
 //! [`crate::grpc`] carries a program's stream and calls this module; the engine asks hooks and reads their answers
-//! ([`tenterhook_engine::sdk`]). A client id is a secret: it identifies the program.
+//! ([`tenterhook_engine::sdk`]). A client id is a secret, because it identifies the program.
 
 mod audit_level;
 mod hook_notes;
@@ -28,16 +28,16 @@ pub(crate) use register::{
 
 use crate::shares::is_fair;
 
-/// Programs with hooks at a time; one process may have half of them.
+/// Maximum number of programs with hooks at a time; one process may have half of them.
 const MAX_PROGRAMS: usize = 512;
-/// All programs together may register this many times the hooks of one program.
+/// All programs together may register this many times the number of hooks that one program may register.
 const PROGRAM_SHARES: usize = 4;
 
 pub(crate) struct ProgramRegistry {
     slots: Mutex<BTreeMap<ClientId, ProgramSlot>>,
-    /// Held while a hook is registered or removed, until that is recorded.
+    /// Held while a hook is registered or removed, until the change is recorded.
     change_lock: tokio::sync::Mutex<()>,
-    /// Records what hooks did.
+    /// Records the actions of hooks.
     pub(crate) notes: Arc<HookNotes>,
 }
 
@@ -49,17 +49,17 @@ pub(crate) struct ClientId(String);
 struct ProgramSlot {
     client: Arc<SdkClient>,
     holder: QuotaHolder,
-    /// Account of the program.
+    /// Account that the program runs under.
     uid: u32,
     hooks: Vec<ClientHook>,
 }
 
-/// Whose quota a program uses. One process can choose any number of client ids, so the process is counted.
+/// The holder whose quota a program uses. A process can choose any number of client ids, so the process is counted.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum QuotaHolder {
-    /// A process, as the kernel names it.
+    /// A process, identified by the kernel.
     Process(u32, i32),
-    /// A program over TCP: only its client id is known.
+    /// A program over TCP, of which only the client id is known.
     Client(ClientId),
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct ClientHook {
     pub(crate) linger: Duration,
 }
 
-/// Why a request of a program was refused.
+/// Why a program's request was refused.
 #[derive(Debug)]
 pub(crate) struct ProgramRefusal {
     pub(crate) code: RefusalCode,
@@ -103,7 +103,7 @@ impl Default for ProgramRegistry {
 }
 
 impl ProgramRegistry {
-    /// The program of this client id; added if it is new.
+    /// Finds the program with this client id, and adds it if it is new.
     pub(crate) fn find_or_add(
         &self,
         id: &ClientId,
@@ -116,7 +116,7 @@ impl ProgramRegistry {
                 let why = "this client id belongs to another account";
                 return Err(ProgramRefusal::new(RefusalCode::Refused, why, "use a client id of your own"));
             }
-            // A program that was started again is another process.
+            // A program that was restarted is a different process.
             slot.holder = holder;
             return Ok(Arc::clone(&slot.client));
         }
@@ -131,8 +131,8 @@ impl ProgramRegistry {
         Ok(client)
     }
 
-    /// Checks the limits for one more hook. The limits of the settings are for one program; all programs together get
-    /// a multiple of them, shared so that none takes what others need.
+    /// Checks the limits for one more hook. The limits in the settings are for one program; all programs together get
+    /// a multiple of them, shared so that no program takes what others need.
     fn check_limits(
         &self,
         id: &ClientId,
@@ -151,7 +151,7 @@ impl ProgramRegistry {
         if same_id.is_some_and(|hook| !replaced || is_others(hook)) {
             return Err(RegisterError::Duplicate(new.id.to_string()));
         }
-        // A hook that replaces another one does not count twice.
+        // A hook that replaces another one is not counted twice.
         let beside =
             all.iter().map(AsRef::as_ref).filter(|hook: &&Hook| hook.id != new.id && !is_others(hook));
         limits.check_new_hook(&beside, new)?;
@@ -176,12 +176,12 @@ impl ProgramRegistry {
         })
     }
 
-    /// The hooks of a program.
+    /// Returns the hooks of a program.
     pub(crate) fn hooks_of(&self, id: &ClientId) -> Vec<ClientHook> {
         self.lock().get(id).map(|slot| slot.hooks.clone()).unwrap_or_default()
     }
 
-    /// The hook with this id, of any program.
+    /// Returns the hook with this id, of any program.
     pub(crate) fn find_hook(&self, hook: &str) -> Option<ClientHook> {
         let slots = self.lock();
         slots.values().flat_map(|slot| &slot.hooks).find(|known| *known.hook.id == *hook).cloned()
@@ -195,7 +195,7 @@ impl ProgramRegistry {
         }
     }
 
-    /// Every hook, in the order of registration.
+    /// Returns every hook, in the order of registration.
     fn all_hooks(&self) -> Vec<Arc<Hook>> {
         self.lock().values().flat_map(|slot| &slot.hooks).map(|known| Arc::clone(&known.hook)).collect()
     }
@@ -210,7 +210,7 @@ impl ProgramRegistry {
 }
 
 impl QuotaHolder {
-    /// The quota of a caller with this client id.
+    /// Returns the quota holder for a caller with this client id.
     pub(crate) fn of(caller: &Caller, id: &ClientId) -> Self {
         match caller.pid {
             Some(pid) => Self::Process(caller.uid, pid),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may register hooks, remove them, and use the daemon's own agent. No user's proof is needed: a hook can deny a
-//! call or change it (and the change is evaluated), but never allow it. A guarded agent is refused, because it must not
-//! choose who guards it.
+//! Checks who may register hooks, remove them, and use the daemon's own agent. No proof from a user is needed: a hook
+//! can deny a call or change it (the change is evaluated), but never allow it. A guarded agent is refused, because it
+//! must not choose who guards it.
 
 use serde_json::Value;
 use tenterhook_authority::{Action, Agent, Ancestry, Authority, AuthorityRefusal, Caller};
@@ -21,7 +21,7 @@ impl Daemon {
         self.register_agent(peer, &format!("{FIRING_PROGRAM_PREFIX}{source}"), 0);
     }
 
-    /// The guarded agent that a caller belongs to, if any.
+    /// Returns the guarded agent that a caller belongs to, if any.
     fn guarding_agent(&self, peer: Peer) -> Option<Agent> {
         let Peer::Local { pid: Some(pid), start: Some(start), .. } = peer else { return None };
         let ancestry = Ancestry::of(pid, start);
@@ -33,7 +33,7 @@ impl Daemon {
         })
     }
 
-    /// Checks that a caller may register or remove hooks, or have a session. A refusal is recorded.
+    /// Checks that a caller may register or remove hooks, or own a session. A refusal is recorded.
     pub(crate) async fn admit_program(
         &self,
         action: Action,

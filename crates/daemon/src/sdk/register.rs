@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Registers and removes hooks of programs.
+//! Registers and removes hooks that programs provide.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::listen::Peer;
 
 /// Timeout of a hook that does not set one.
 const DEFAULT_HOOK_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a hook outlives its stream by default, and at most.
+/// Default and maximum time that a hook outlives its stream.
 const DEFAULT_LINGER_TIME: Duration = Duration::from_secs(30);
 const MAX_LINGER_TIME: Duration = Duration::from_hours(24);
 
@@ -38,7 +38,7 @@ pub(crate) struct HookRegistration {
     pub(crate) linger_ms: i32,
 }
 
-/// Opens the stream of a program. Its holder answers for hooks, so a guarded agent gets none.
+/// Opens a program's stream. Whoever holds a stream answers for hooks, so a guarded agent cannot open one.
 pub(crate) async fn open_client(
     daemon: &Arc<Daemon>,
     peer: Peer,
@@ -107,7 +107,7 @@ pub(crate) async fn unregister(
     Ok(())
 }
 
-/// Records that a hook was registered or removed. That changes protection, so it is recorded at every audit level.
+/// Records that a hook was registered or removed. This changes protection, so it is recorded at every audit level.
 async fn record(
     daemon: &Daemon,
     what: &str,
@@ -125,7 +125,7 @@ async fn record(
     })
 }
 
-/// A hook as its record shows it.
+/// Returns a hook in the form used by its record.
 pub(super) fn hook_json(client: &str, known: &ClientHook) -> Value {
     let hook = &known.hook;
     json!({
@@ -186,7 +186,7 @@ impl HookRegistration {
     }
 }
 
-/// The kind of an event, by its name in the SDKs or by our own.
+/// Returns the kind of an event, given its name in the SDKs or our own name for it.
 pub(crate) fn parse_event_kind(name: &str) -> Option<EventKind> {
     a3s::shape_by_name(name).map(|event| event.kind).or_else(|| name.parse().ok())
 }
@@ -203,7 +203,7 @@ fn parse_duration(what: &str, ms: i32, most: Duration) -> Result<Option<Duration
     }
 }
 
-/// Whether a text can name a hook.
+/// Whether a string is a valid hook name.
 pub(crate) fn is_hook_name(id: &str) -> bool {
     let plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     (1..=64).contains(&id.len()) && plain

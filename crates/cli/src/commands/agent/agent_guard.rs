@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates the agent's events: the daemon does it while one runs, else this process. No event goes unchecked.
+//! Evaluates the agent's events: the daemon does it if one is running, else this process. No event goes unchecked.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use tenterhook_home::{Env, Home, WorkDirs};
 use crate::ask;
 use crate::commands::hook::remember_agent;
 
-/// Time limit of a decision; hooks are stopped before it.
+/// Time limit for a decision; hooks are stopped before it expires.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(55);
 
 /// Asks the daemon, or decides in-process as a hook without a daemon does.
 pub(super) struct AgentGuard {
     pub(super) home: Home,
     pub(super) env: Env,
-    /// Time that an `ask` waits for an answer in the dashboard or on the command line; `None` if a user is at
+    /// Maximum time that an `ask` waits for an answer in the dashboard or on the command line; `None` if a user is at
     /// this terminal.
     pub(super) wait: Option<Duration>,
 }
@@ -58,7 +58,7 @@ impl AgentGuard {
         serde_json::from_value(answer).map_err(|error| format!("unexpected answer of the daemon: {error}"))
     }
 
-    /// Evaluates the same rules and hooks here, and spools the decision for the ledger.
+    /// Evaluates the same rules and hooks in this process, and spools the decision for the ledger.
     async fn evaluate_in_process(&self, call: &HookCall, why: &str) -> Result<Outcome, DispatchError> {
         let failed = |failure: tenterhook_error::Failure| DispatchError::new(failure.message);
         self.home.create().map_err(failed)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The processes that are marked as guarded agents.
+//! Lists and removes the marks of processes that are guarded agents.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -74,7 +74,7 @@ pub(super) fn forget(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the marks: from the daemon if one runs, else from the files.
+/// Lists the marks, from the daemon if one is running, else from the files.
 fn list_marks(context: &Context) -> Result<Vec<Agent>, CommandError> {
     let home = context.home()?;
     let Some(answer) = ask::get(home, "/v1/authority/agents")? else {

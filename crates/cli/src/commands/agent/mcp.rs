@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Starts the MCP servers of a file for one session.
+//! Starts the MCP servers listed in a file, for one session.
 
 use std::path::Path;
 use std::sync::Arc;

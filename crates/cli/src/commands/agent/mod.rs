@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reference agent on the command line, and the marks of guarded agents.
+//! Runs the reference agent on the command line, and manages the marks of guarded agents.
 
 mod agent_guard;
 mod marks;

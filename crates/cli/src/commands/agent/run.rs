@@ -28,7 +28,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 
-/// Time that an `ask` waits for an answer from elsewhere if no user is at this terminal.
+/// Maximum time that an `ask` waits for an answer from elsewhere if no user is at this terminal.
 const APPROVAL_WAIT: Duration = Duration::from_secs(50);
 /// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED_EXIT_CODE: u8 = 130;
@@ -127,7 +127,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     })
 }
 
-/// What a session needs, apart from the daemon.
+/// Everything that a session needs, apart from the daemon.
 struct AgentRun {
     settings: AgentSettings,
     provider: Arc<dyn Provider>,
@@ -174,13 +174,13 @@ impl AgentRun {
         };
         let ended = session.prompt(prompt, cancel).await;
         let reason = if ended == Err(TurnError::Cancelled) { "interrupted" } else { "exit" };
-        // An error of the last event counts only if the prompt succeeded; any other error was already reported.
+        // An error of the last event is reported only if the prompt succeeded; any other error was already reported.
         let last = session.end(reason).await;
         Ok(ended.and_then(|text| last.map(|()| text)))
     }
 }
 
-/// Runs work until it is done. The first signal cancels it and lets it clean up; the second ends it at once.
+/// Runs work until it is done. The first signal cancels the work and lets it clean up; the second ends it at once.
 pub(crate) fn run_until_cancelled<T>(
     work: impl AsyncFnOnce(&CancelToken) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
@@ -210,7 +210,7 @@ pub(crate) fn run_until_cancelled<T>(
     result
 }
 
-/// Finds the provider and the name of the model.
+/// Finds the provider and the model's name.
 fn find_provider(
     context: &Context,
     name: &str,
@@ -265,7 +265,7 @@ fn report_end(context: &Context, ended: Result<String, TurnError>) -> Result<Exi
     }
 }
 
-/// Cost of a reply in dollars, if the price is known.
+/// Returns the cost of a reply in dollars, if the price is known.
 fn reply_cost(prices: &PriceTable, model: &str, used: &ModelUsage) -> Option<f64> {
     let ModelUsage { input, output, cache_read, cache_write } = *used;
     let tokens = TokenCounts { input, output, cache_read, cache_write };
@@ -273,7 +273,7 @@ fn reply_cost(prices: &PriceTable, model: &str, used: &ModelUsage) -> Option<f64
 }
 
 fn new_event_id() -> (EventId, Timestamp) {
-    // Without randomness, the clock alone nearly always makes ids of one session unique; the ledger refuses a
+    // Without randomness, the clock alone nearly always makes the ids of one session unique; the ledger refuses a
     // duplicate id.
     call_meta::mint().map_or_else(
         |_| (EventId::from_parts(call_meta::now_ms(), 0), call_meta::now()),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lets another process pace the agent (`agent run --stepwise`): before each reply of the model, and for each
-//! question to the user, the agent marks the end of its output and waits for a line on standard input. `demo`
-//! uses this to show one page at a time. At the end of the input the agent stops.
+//! Lets another process pace the agent (`agent run --stepwise`). Before each reply of the model, and at each question
+//! to the user, the agent marks the end of its output and waits for a line on standard input. `demo` uses this to
+//! show one page at a time. The agent stops at the end of the input.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use tenterhook_agent::{CancelToken, PermissionAnswer, PermissionPrompt, Permissi
 use super::terminal_user;
 use crate::terminal::Terminal;
 
-/// Separate line that ends a step; the next line of input starts the next step. Text of the agent cannot
-/// contain control characters, see `terminal::tame`.
+/// Separate line that ends a step; the next line of input starts the next step. The agent's output cannot contain
+/// control characters, see `terminal::tame`.
 pub(crate) const STEP_END: &str = "\u{1e}";
 /// Separate line that ends a question; the next line of input is the answer.
 pub(crate) const QUESTION_END: &str = "\u{5}";
@@ -46,7 +46,7 @@ impl Provider for SteppedProvider {
     }
 }
 
-/// User who is asked through the process that paces the agent.
+/// Asks the user through the process that paces the agent.
 pub(super) struct SteppedUser {
     pub(super) terminal: Terminal,
 }
@@ -61,9 +61,9 @@ impl PermissionPrompt for SteppedUser {
     }
 }
 
-/// Reads the next line of standard input; `None` at its end.
+/// Reads the next line of standard input; `None` at the end of the input.
 async fn read_line() -> Option<String> {
-    // Reading cannot be cancelled; the process does not wait for it when it ends.
+    // The read cannot be cancelled, and the process does not wait for it when it ends.
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line).ok().filter(|read| *read > 0)?;

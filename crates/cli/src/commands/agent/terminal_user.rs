@@ -20,7 +20,7 @@ impl PermissionPrompt for TerminalUser {
         let text = question_text(question);
         let terminal = self.terminal;
         Box::pin(async move {
-            // Reading cannot be cancelled; the process does not wait for it when it ends.
+            // The read cannot be cancelled, and the process does not wait for it when it ends.
             let read = tokio::task::spawn_blocking(move || {
                 terminal.eprint(&text).ok()?;
                 let mut line = String::new();

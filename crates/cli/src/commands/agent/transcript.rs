@@ -13,7 +13,7 @@ use tenterhook_event::ToolCall;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
 use tenterhook_terminal_text::{fit, wrap};
 
-/// Lines of an output that are shown.
+/// Maximum number of output lines shown.
 const MAX_OUTPUT_LINES: usize = 6;
 
 /// Prints one JSON document per line.
@@ -23,7 +23,7 @@ pub(super) struct JsonTranscript {
 
 impl ActivityObserver for JsonTranscript {
     fn observe(&self, subagent: Option<&str>, step: Step) {
-        // Hooks may still change or block the rest of the reply.
+        // Deltas are not printed, because hooks may still change or block the rest of the reply.
         if matches!(step, Step::Delta { .. }) {
             return;
         }
@@ -40,11 +40,11 @@ impl ActivityObserver for JsonTranscript {
 pub(super) struct TextTranscript {
     terminal: Terminal,
     width: usize,
-    /// Working directory of the agent with a trailing slash; paths in it are shown relative to it.
+    /// The agent's working directory with a trailing slash; paths below it are shown relative to it.
     cwd_prefix: String,
     /// Held while text is written, so that parallel writers do not interleave.
     writing: Mutex<()>,
-    /// Whether text was written before: parts are separated by an empty line.
+    /// Whether text was written before. Parts are separated by an empty line.
     begun: AtomicBool,
 }
 
@@ -63,7 +63,7 @@ impl TextTranscript {
         drop(self.terminal.print(&whole));
     }
 
-    /// Writes a mark and wrapped text, aligned behind the mark.
+    /// Writes a marker and wrapped text, aligned after the marker.
     fn write_marked(&self, indent: &str, mark: &str, text: &str) {
         let room = self.width.saturating_sub(indent.len() + 2);
         let mut out = String::new();
@@ -158,7 +158,7 @@ impl ActivityObserver for TextTranscript {
             Step::Result { suppressed: true, .. } => {
                 self.write(indent, &format!("{DIM}  │ (a hook suppressed the output){DIM:#}"));
             }
-            // The list and the subagent's text were already shown.
+            // The to-do list and the subagent's text were already shown.
             Step::Result { tool, success: true, .. } if tool == "TodoWrite" || tool == "Task" => {}
             Step::Result { output, success, .. } => {
                 if !success {

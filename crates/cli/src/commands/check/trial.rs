@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `check --run`: each hook is run once with a sample event.
+//! `check --run`: runs each hook once with a sample event.
 
 use serde::Serialize;
 use serde_json::json;
@@ -23,8 +23,8 @@ pub(super) struct HookTrial {
     pub(super) failure: Option<String>,
 }
 
-/// Runs each enabled hook with the first event that it is registered for. Conditions are ignored: the trial checks
-/// whether the hook runs and answers.
+/// Runs each enabled hook with the first event that it is registered for. Conditions are ignored, because the trial
+/// checks only whether the hook runs and answers.
 pub(super) fn run_all(hooks: &[Hook]) -> Result<Vec<HookTrial>, CommandError> {
     let enabled: Vec<_> = hooks.iter().filter(|hook| hook.enabled).cloned().collect();
     run_until_signal::run_until_signal(async {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Minimal MCP server for the demo, with one issue.
+//! Minimal MCP server for the demo; it serves one issue.
 
 use std::io::{BufRead, Write};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs a scripted agent under guard, then shows what was recorded of it.
+//! Runs a scripted agent under guard, then shows what was recorded about it.
 
 mod issues;
 mod paged_session;
@@ -32,9 +32,9 @@ Examples:
   tenterhook demo --json | jq .verdict
   tenterhook --home ./here demo         keep the state directory";
 
-/// Pause before each answer of the model on a terminal without a keyboard.
+/// Pause before each of the model's answers, on a terminal without a keyboard.
 const ANSWER_PAUSE_MS: u32 = 1000;
-/// A longer path of the program is written once instead of in each command.
+/// Maximum width of the program's path in commands; a longer path is written once instead of in each command.
 const MAX_PROGRAM_COLUMNS: usize = 40;
 
 /// Watch a guarded agent at work, in a temporary directory
@@ -75,11 +75,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// How the demo ended.
 enum DemoEnd {
     Finished,
-    /// Ended before everything was shown.
+    /// The demo ended before everything was shown.
     Interrupted,
 }
 
-/// Shows the demo page by page, at the pace of the user.
+/// Shows the demo page by page, at the user's pace.
 async fn show_pages(
     context: &Context,
     stage: &DemoStage,
@@ -106,7 +106,7 @@ async fn show_pages(
     }
     loop {
         match pager.wait_for_key().await {
-            // A link is valid once and for a minute, so it is created on request.
+            // A link is valid once and for one minute, so it is created on request.
             Some(b'd' | b'D') => context.terminal.print(&format!(
                 "\n{}\n{DIM}valid once, within a minute; d: new link{DIM:#}\n",
                 stage.dashboard_link()

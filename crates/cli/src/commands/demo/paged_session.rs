@@ -16,7 +16,7 @@ use crate::error::CommandError;
 /// Pause between two steps on one page.
 const STEP_PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs the agent to its end, or until `cancel`.
+/// Runs the agent until it ends or `cancel` is triggered.
 pub(super) async fn run_session(
     stage: &DemoStage,
     pager: &mut Pager<'_>,

@@ -12,12 +12,12 @@ use crate::error::CommandError;
 use crate::terminal::{DIM, Terminal};
 
 const NEXT_PAGE: &str = "── any key: next page · Ctrl-C: end ──";
-/// A smaller terminal is treated as one of this many rows.
+/// Minimum number of rows; a smaller terminal is treated as having this many.
 const MIN_ROWS: usize = 8;
-/// Longest key sequence that is read at once, such as an arrow key.
+/// Maximum length of a key sequence that is read at once, such as an arrow key.
 const MAX_KEY_BYTES: usize = 16;
 
-/// Terminal with a user, and how full its current page is.
+/// A terminal with a user, and the number of rows used on its current page.
 pub(super) struct Pager<'a> {
     terminal: Terminal,
     cancel: &'a CancelToken,
@@ -31,8 +31,8 @@ impl<'a> Pager<'a> {
         Self { terminal, cancel, moves_cursor, used_rows: 0 }
     }
 
-    /// Shows a block of lines on this page, or on the next one if it does not fit. A block longer than a page
-    /// is split.
+    /// Shows a block of lines on this page, or on the next one if it does not fit. A block longer than a page is
+    /// split.
     pub(super) async fn show(&mut self, block: &str) -> Result<(), CommandError> {
         let (columns, rows) = screen_size();
         let room = rows - 1;
@@ -55,7 +55,7 @@ impl<'a> Pager<'a> {
         Ok(())
     }
 
-    /// Shows a question, whose last line stays open, and reads the answer. `None`: cancelled, or end of input.
+    /// Shows a question and reads the answer on its last line. Returns `None` if cancelled or at the end of input.
     pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, CommandError> {
         let (above, prompt) = question.rsplit_once('\n').unwrap_or(("", question));
         self.show(above).await?;
@@ -116,18 +116,18 @@ fn count_rows(line: &str, columns: usize) -> usize {
     visible.width().div_ceil(columns).max(1)
 }
 
-/// While this value exists, single keys are read without echo. Keys that send signals, such as Ctrl-C, still do.
+/// Reads single keys without echo while this value exists. Keys that send signals, such as Ctrl-C, still do so.
 struct KeyMode(Termios);
 
 impl KeyMode {
-    /// Returns `None` if standard input is not a terminal; then whole lines are read.
+    /// Enables the key mode. Returns `None` if standard input is not a terminal; then whole lines are read.
     fn enable() -> Option<Self> {
         let before = tcgetattr(stdin()).ok()?;
         let mut keys = before.clone();
         keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         keys.special_codes[SpecialCodeIndex::VMIN] = 1;
         keys.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // Drops keys that were pressed before the question was on the screen.
+        // Drops keys that were pressed before the question appeared on the screen.
         tcsetattr(stdin(), OptionalActions::Flush, &keys).ok()?;
         Some(Self(before))
     }
@@ -141,7 +141,7 @@ impl Drop for KeyMode {
 
 /// Reads the first byte of the next key; `None` at the end of the input.
 async fn read_key() -> Option<u8> {
-    // Reading cannot be cancelled; the process does not wait for it when it ends.
+    // The read cannot be cancelled, and the process does not wait for it when it ends.
     let read = tokio::task::spawn_blocking(|| {
         let mut key = [0; MAX_KEY_BYTES];
         let read = rustix::io::read(stdin(), &mut key).ok()?;
@@ -150,7 +150,7 @@ async fn read_key() -> Option<u8> {
     read.await.ok().flatten()
 }
 
-/// Reads the next line of input; `None` at its end.
+/// Reads the next line of input; `None` at the end of the input.
 async fn read_line() -> Option<String> {
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();

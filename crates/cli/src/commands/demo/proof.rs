@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shows that the ledger of the session detects tampering.
+//! Shows that the session's ledger detects tampering.
 
 use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Expectations, Filter, LeafKind, LogProblem, Reader, VerifiedLog, export};
@@ -30,7 +30,7 @@ pub(super) fn prove_ledger(context: &Context) -> Result<String, CommandError> {
     ))
 }
 
-/// Prints every decision as one record per line.
+/// Prints every decision, one record per line.
 pub(super) fn print_records(context: &Context, of: &Context) -> Result<(), CommandError> {
     let failed = |error: tenterhook_ledger::ReadError| CommandError::internal(error.to_string());
     let decisions = Filter { kind: Some(LeafKind::Decision), ..Filter::default() };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The demo's project, state directory and daemon, in a temporary directory that is deleted at the end.
+//! Sets up the demo's project, state directory and daemon in a temporary directory, which is deleted at the end.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// The project before the agent works on it.
+/// Files of the project before the agent works on it.
 const PROJECT_FILES: &[(&str, &str)] = &[
     ("src/cart.sh", include_str!("../../../assets/demo/cart.sh")),
     ("check.sh", include_str!("../../../assets/demo/check.sh")),
@@ -25,25 +25,25 @@ const PROJECT_FILES: &[(&str, &str)] = &[
 ];
 /// Script of the model's replies.
 pub(super) const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
-/// The script's pause before each answer of the model.
+/// The script line that sets the pause before each of the model's answers.
 const PAUSE_LINE: &str = "pace_ms: 0";
 /// `HOME` of the demo's processes.
 const HOME_DIRECTORY: &str = "person";
-/// Lines around the turn that asks the user.
+/// Script lines before and after the turn that asks the user.
 const APPROVAL_MARKS: (&str, &str) = ("  # approval:", "  # end of approval\n");
 const PROMPT: &str = "Issue 12: fix it, and clean up the build directory.";
 /// Context size in tokens, small enough that the session is compacted.
 const CONTEXT_WINDOW: &str = "4000";
 const POLICY: &str = include_str!("../../../assets/demo/policy.yaml");
-/// How long the agent may take to end after Ctrl-C before it is terminated.
+/// Maximum time for the agent to end after Ctrl-C before it is terminated.
 const AGENT_END_DELAY: Duration = Duration::from_millis(400);
-/// How long a terminated process may take to end.
+/// Maximum time for a terminated process to end.
 const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct DemoStage {
     /// Dropped first, so that the daemon ends before its directory is removed.
     _daemon: DemoDaemon,
-    /// Context of commands that use the demo's state directory.
+    /// Context for commands that use the demo's state directory.
     pub(super) context: Context,
     home: PathBuf,
     address: String,
@@ -87,13 +87,13 @@ impl DemoStage {
         &self.home
     }
 
-    /// Command that runs the agent in a separate process, so that the guarded process is not the guarding one.
+    /// Builds the command that runs the agent in a separate process, so that it is not the guarding process.
     pub(super) fn agent_command(&self, script_text: &str) -> Result<tokio::process::Command, CommandError> {
         let dir = self.dir.path();
         let script = dir.join("session.yaml");
         fs_err::write(&script, script_text)?;
         let terminal = self.context.terminal;
-        // The agent's output is shown by this process, or is inherited from it.
+        // This process shows the agent's output, or the agent inherits this process's output.
         let color = if terminal.has_colors() { "always" } else { "never" };
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.arg("--home").arg(&self.home).args(["--color", color, "agent", "run"]);
@@ -105,7 +105,7 @@ impl DemoStage {
         Ok(command)
     }
 
-    /// Runs the agent to its end, or until `cancel`. It writes to this process's output.
+    /// Runs the agent until it ends or `cancel` is triggered. The agent writes to this process's output.
     pub(super) async fn run_agent(&self, pause_ms: u32, cancel: &CancelToken) -> Result<(), CommandError> {
         let script = without_approval(SCRIPT).replace(PAUSE_LINE, &format!("pace_ms: {pause_ms}"));
         let mut command = self.agent_command(&script)?;
@@ -132,8 +132,8 @@ impl DemoStage {
     }
 }
 
-/// Waits for the agent to end, and terminates it if it does not. At a terminal it receives Ctrl-C itself, and a
-/// second signal would interrupt its cleanup.
+/// Waits for the agent to end, and terminates it if it does not. At a terminal the agent receives Ctrl-C directly,
+/// and a second signal would interrupt its cleanup.
 pub(super) async fn stop_agent(agent: &mut tokio::process::Child) {
     if tokio::time::timeout(AGENT_END_DELAY, agent.wait()).await.is_err() {
         if let Some(pid) = agent.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
@@ -160,7 +160,7 @@ fn without_approval(script: &str) -> String {
     }
 }
 
-/// Daemon that is stopped when the demo ends.
+/// A daemon that is stopped when the demo ends.
 struct DemoDaemon(Child);
 
 impl DemoDaemon {

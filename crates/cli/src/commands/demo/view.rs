@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Summary of the recorded session, short enough for one page.
+//! Summarizes the recorded session, briefly enough for one page.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
 use tenterhook_terminal_text::fit;
 
-/// Columns for the name of a rule.
+/// Width of a rule's name, in columns.
 const RULE_COLUMNS: usize = 24;
 
 /// Returns the summary of the latest session.
@@ -55,7 +55,7 @@ fn session_summary(session: &SessionDetails, width: usize) -> String {
     out
 }
 
-/// `12 calls: 8 ok, 1 failed, 3 denied; 7323 tokens`.
+/// Formats the session's counts: `12 calls: 8 ok, 1 failed, 3 denied; 7323 tokens`.
 fn session_counts(session: &SessionDetails) -> String {
     let calls = session.summary.calls;
     let parts =

@@ -10,7 +10,7 @@ use super::Examination;
 use crate::error::CommandError;
 use tenterhook_setup::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND};
 
-/// Entries that only the owner may read.
+/// Entries of the state directory that only the owner may read.
 const PRIVATE_ENTRIES: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];
 
 pub(super) fn check_files(examination: &mut Examination<'_>) {

@@ -21,7 +21,7 @@ pub(super) fn check_harnesses(examination: &mut Examination<'_>) {
             check_unguarded(examination, harness);
             continue;
         };
-        // Hooks that another harness's settings install are checked there.
+        // Hooks that are installed through another harness's settings are checked with that harness.
         let asked = wiring::installed_options(examination.home, installer);
         if installer.wired_as != harness.id && !asked.is_empty() {
             continue;
@@ -121,7 +121,7 @@ fn check_guarded(examination: &mut Examination<'_>, harness: &'static Harness, a
     };
     if !plan.in_force {
         let status = format!("has hooks, but does not run them: {}", plan.notes.join("; "));
-        // Other settings keep the harness from running the hooks; installing again changes nothing.
+        // Other settings prevent the harness from running the hooks, so installing again would change nothing.
         let fix = "change the settings as described, then run `tenterhook doctor` again";
         examination.broken(harness.title, status).fix(fix);
         return;
@@ -158,7 +158,7 @@ fn report_lost_hooks(
     });
 }
 
-/// Formats the time and record number of the newest event of a harness.
+/// Formats the time and record number of a harness's newest event.
 fn last_event_time(examination: &Examination<'_>, harness: &Harness) -> Option<String> {
     let last_event = wiring::last_event(examination.home, harness)?;
     Some(format!("{} (record {})", last_event.ts, last_event.seq))

@@ -10,7 +10,7 @@ use tenterhook_ledger::Reader;
 
 use super::{Examination, count_text};
 
-/// Tolerance for a record ahead of the clock, and for a record without a checkpoint.
+/// Maximum time that a record may be ahead of the clock, and that a record may lack a checkpoint.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 
 pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {
@@ -66,7 +66,7 @@ fn check_ledger(examination: &mut Examination<'_>, reader: &Reader) {
     });
     let published = checkpoint.map_or(0, |(published, _)| published);
     let age = newest.map_or(0, |newest| call_meta::now_ms().saturating_sub(newest.unix_ms()));
-    // A checkpoint follows within a second; until then, only the commit is signed.
+    // A checkpoint follows within a second. Until then, only the commit is signed.
     if published == size || Duration::from_millis(age) < CLOCK_TOLERANCE {
         examination.good("ledger", format!("{size} records (`tenterhook ledger verify` checks each)"));
     } else {

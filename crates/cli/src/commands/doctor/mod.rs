@@ -76,7 +76,7 @@ struct DoctorFinding {
     /// Subject of the check.
     about: String,
     standing: FindingStatus,
-    /// Status in a sentence.
+    /// Status, as a sentence.
     says: String,
     /// Fix that is suggested to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +192,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Formats a count with its noun, without styles: it may be part of JSON.
+/// Formats a count with its noun, without styles because the result may be part of JSON.
 fn count_text(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

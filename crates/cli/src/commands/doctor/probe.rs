@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Waits for the next recorded call of a harness.
+//! Waits for the next recorded call from a harness.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -66,13 +66,13 @@ pub(super) fn wait_for_call(
     }
 }
 
-/// Returns the harness under whose name the hooks call.
+/// Returns the harness whose name the hooks use when they call.
 fn calling_harness(harness: &'static Harness) -> &'static Harness {
     let wired_as = harness.installer().map(|installer| installer.wired_as);
     wired_as.and_then(tenterhook_harness::find_harness).unwrap_or(harness)
 }
 
-/// Returns the number of the newest record of each harness.
+/// Returns the number of each harness's newest record.
 fn newest_records(
     examination: &Examination<'_>,
     harnesses: &[&'static Harness],

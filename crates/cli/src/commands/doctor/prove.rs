@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor --prove`: runs each installed client once against a scripted model on loopback, with a copy of its settings in
-//! a temporary directory, and reports whether the hook fired and its denial was obeyed.
+//! `doctor --prove`: runs each installed client once against a scripted model on loopback, with a copy of its
+//! settings in a temporary directory. Reports whether the hook fired and whether the client obeyed its denial.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,7 +83,7 @@ fn run_until_interrupted<T: Send>(
     })
 }
 
-/// Returns the named harnesses, or those that are installed or guarded.
+/// Returns the named harnesses, or all that are installed or guarded if none is named.
 fn select_harnesses(context: &Context, named: &[String]) -> Result<Vec<&'static Harness>, CommandError> {
     if !named.is_empty() {
         return named.iter().map(|name| read_input::parse_harness(name)).collect();
@@ -133,7 +133,7 @@ fn prove_harness(
     })
 }
 
-/// Prepares the run, or returns why the harness cannot be proved.
+/// Prepares the run, or returns the reason why the harness cannot be proved.
 fn prepare_run<'a>(
     context: &'a Context,
     stage: &'a ProofStage,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `explain`: what would happen to an event, or why a recorded decision was made.
+//! `explain`: shows what would happen to an event, or why a recorded decision was made.
 
 pub(super) mod programs;
 mod recorded_decision;
@@ -162,7 +162,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats the working directories that the arguments of the call name.
+/// Formats the working directories named in the call's arguments.
 fn directories_text(facts: &tenterhook_policy::Facts) -> String {
     let mut text = String::new();
     if !facts.directories.is_empty() {
@@ -175,7 +175,7 @@ fn directories_text(facts: &tenterhook_policy::Facts) -> String {
     text
 }
 
-/// Formats the symbolic links in paths of the event.
+/// Formats the symbolic links in the event's paths.
 pub(super) fn links_text(facts: &tenterhook_policy::Facts) -> String {
     let mut text = String::new();
     if !facts.links.is_empty() {
@@ -187,7 +187,7 @@ pub(super) fn links_text(facts: &tenterhook_policy::Facts) -> String {
     text
 }
 
-/// Formats the programs of the call that the policy describes.
+/// Formats the call's programs that the policy describes.
 pub(super) fn descriptions_text(described: &[DescribedProgram]) -> String {
     let mut text = String::new();
     if !described.is_empty() {
@@ -297,7 +297,7 @@ impl HookNote {
         Self { id: id.to_owned(), program: None, why_not, result: hook_result(outcome, id) }
     }
 
-    /// Short form for lists: `guard (failed: script … does not exist)`.
+    /// Returns the short form for lists: `guard (failed: script … does not exist)`.
     fn brief(&self) -> String {
         let program = self.program.as_ref().map(|program| format!("{program}: ")).unwrap_or_default();
         format!("{} ({program}{})", self.id, self.result)

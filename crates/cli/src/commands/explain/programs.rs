@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of programs that are connected to the daemon. Only the daemon knows and calls them.
+//! Lists and calls hooks of programs that are connected to the daemon. Only the daemon knows and calls such hooks.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Attributed, Decision, Event, Origin, Outcome};
@@ -19,7 +19,7 @@ pub(in crate::commands) struct ListedProgramHook {
     pub(in crate::commands) enabled: bool,
 }
 
-/// Lists the hooks of connected programs; `None` if no daemon runs.
+/// Lists the hooks of connected programs; `None` if no daemon is running.
 pub(in crate::commands) fn list_program_hooks(
     home: &Home,
 ) -> Result<Option<Vec<ListedProgramHook>>, CommandError> {
@@ -38,7 +38,7 @@ pub(in crate::commands) fn list_program_hooks(
     Ok(Some(hooks.iter().filter_map(hook).collect()))
 }
 
-/// Calls every hook of a connected program with an event, through the daemon; nothing is recorded. Stricter decisions
+/// Calls every hook of a connected program with an event, through the daemon. Nothing is recorded. Stricter decisions
 /// replace the one in the outcome.
 pub(super) fn ask_all(
     home: &Home,

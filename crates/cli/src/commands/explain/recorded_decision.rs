@@ -13,7 +13,7 @@ use crate::error::CommandError;
 const ID_LETTERS: usize = 26;
 /// Minimum length of a part of an id; shorter parts match too many decisions.
 const MIN_ID_LETTERS: usize = 4;
-/// Latest records that are searched for a part of an id.
+/// Maximum number of recent records that are searched for a part of an id.
 const MAX_SEARCHED_RECORDS: u64 = 10_000;
 
 pub(super) fn find_recorded_decision(

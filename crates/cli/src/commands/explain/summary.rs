@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Short explanation on one screen: verdict, reason, suggestion, source of the decision, and how to change it.
+//! Formats a short explanation: verdict, reason, suggestion, source of the decision, and how to change the decision.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::terminal::{BOLD, DIM, Terminal, describe_verdict, style_of, tame};
 use tenterhook_rulebook::DescribedProgram;
 use tenterhook_terminal_text::{fit, wrap};
 
-/// Maximum lines of each part; the whole text has at most fifteen lines.
+/// Maximum number of lines of each part; the whole text has at most fifteen lines.
 const REASON_LINES: usize = 3;
 const SUGGESTION_LINES: usize = 2;
 const LIST_LINES: usize = 1;
@@ -27,9 +27,9 @@ pub(super) struct ExplainedCall<'a> {
     pub(super) notes: &'a [RuleNote],
     pub(super) hooks: &'a [HookNote],
     pub(super) rules: &'a RuleSet,
-    /// Whether a daemon runs, so that hooks of connected programs were called.
+    /// Whether a daemon is running, so that hooks of connected programs were called.
     pub(super) daemon: bool,
-    /// Programs of the call that the policy describes.
+    /// The call's programs that the policy describes.
     pub(super) described: &'a [DescribedProgram],
 }
 
@@ -80,7 +80,7 @@ fn count_text(names: &[String], all: usize, one: &str, many: &str) -> String {
     }
 }
 
-/// Formats a label and wrapped text behind it; text beyond the line limit is cut.
+/// Formats a label followed by wrapped text. Text beyond the line limit is cut.
 fn labelled_text(label: &str, text: &str, width: usize, max_lines: usize) -> String {
     let text = text.lines().collect::<Vec<_>>().join(" ");
     let mut lines = wrap(&tame(&text), width.saturating_sub(LABEL_COLUMNS));

@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// Directory, home and variables that the files of a package may refer to.
+/// Returns the directory, home and variables that a package's files may refer to.
 pub(super) fn package_environment(context: &Context) -> Result<LoadContext<'_>, CommandError> {
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str);
     Ok(LoadContext { dir: &context.home()?.config, home: person, env: &context.env.all })
@@ -72,7 +72,7 @@ fn find_package<'a>(list: &'a PackageList, name: &str) -> Result<&'a PackageEntr
     })
 }
 
-/// Describes what a package would run, for the user who decides about it.
+/// Describes what a package would run, so that the user can decide about it.
 fn package_text(package: &PackageEntry, manifest: &Manifest, files: &PackageFiles) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", package.name, tame(&manifest.title));
     let _ = writeln!(text, "  {}", tame(&manifest.about));

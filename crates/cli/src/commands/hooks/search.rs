@@ -62,5 +62,5 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if found.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Name, title, description and tags of a package.
+/// A package's name, title, description and tags.
 type PublishedHook = (String, String, String, Vec<String>);

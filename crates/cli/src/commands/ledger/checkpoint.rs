@@ -61,7 +61,7 @@ fn sign_checkpoint(context: &Context, file: Option<&Path>) -> Result<String, Com
     Ok(note)
 }
 
-/// Asks the daemon to sign the ledger; `None` if no daemon runs.
+/// Asks the daemon to sign the ledger; `None` if no daemon is running.
 pub(super) fn checkpoint_by_daemon(context: &Context) -> Result<Option<String>, CommandError> {
     let signed = ask::request(context.home()?, "POST", "/v1/ledger/checkpoint", Some(&json!({})))?;
     Ok(signed.map(|signed| signed.field("checkpoint").as_str().unwrap_or_default().to_owned()))

@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the export atomically, readable only by its owner: it contains payloads.
+/// Writes the export atomically. Only its owner may read it, because it contains payloads.
 fn write_export(
     reader: &Reader,
     format: FileFormat,

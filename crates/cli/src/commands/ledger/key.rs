@@ -159,7 +159,7 @@ fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
     report_change(context, "the key is unsealed, readable only by its owner", "", &json!({"sealed": false}))
 }
 
-/// Confirms and makes the change: the daemon does it, or this process while it holds the ledger.
+/// Confirms and makes the change. The daemon makes it; without a daemon, this process does while it locks the ledger.
 fn change_key(
     context: &Context,
     action: Action,

@@ -96,8 +96,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// Opens the ledger for reading. If it can be written, a checkpoint of all records, also spooled ones, is signed
-/// first.
+/// Opens the ledger for reading. If the ledger can be written, a checkpoint of all records, including spooled ones,
+/// is signed first.
 pub(super) fn open_covered(
     context: &Context,
     book: &LedgerHandle,
@@ -117,7 +117,7 @@ pub(super) fn open_covered(
     book.reader()
 }
 
-/// Text of a list if nothing was ever recorded; that is not an error.
+/// Output of a list if nothing was ever recorded, which is not an error.
 pub(super) const NOTHING_RECORDED: &str =
     "no records yet; guard an agent with `tenterhook install`, or watch a session with `tenterhook demo`\n";
 
@@ -150,7 +150,7 @@ fn parse_public_key(text_or_path: &str) -> Result<VerifierKey, CommandError> {
     text_or_path.parse().or_else(|error: tenterhook_ledger::note::NoteError| {
         let text = match fs_err::read_to_string(text_or_path) {
             Ok(text) => text,
-            // A key has a `+`; anything else is the name of a file.
+            // A key contains a `+`; anything else is a file name.
             Err(failed) if !text_or_path.contains('+') => {
                 let message = format!("cannot read the key file `{text_or_path}`: {}", failed.kind());
                 return Err(CommandError::user(message)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the passphrase of a sealed key from a file or the terminal. It is never an argument, which every process on
-//! the machine can read.
+//! Reads the passphrase of a sealed key from a file or the terminal. The passphrase is never an argument, because
+//! every process on the machine can read arguments.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, Terminal};
 
-/// Opens the ledger for writing, and asks for the passphrase if it is needed.
+/// Opens the ledger for writing, and asks for the passphrase if necessary.
 pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result<LedgerHandle, CommandError> {
     let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
     if !book.needs_passphrase() {
@@ -34,7 +34,7 @@ pub(super) fn open_if_passphrase_known(
     })
 }
 
-/// Reads a new passphrase, which is asked for twice.
+/// Reads a new passphrase, asking for it twice.
 pub(super) fn read_new_passphrase(terminal: Terminal, file: Option<&Path>) -> Result<String, CommandError> {
     if let Some(file) = file {
         return read_passphrase(file);
@@ -65,7 +65,7 @@ pub(super) fn prompt_passphrase(terminal: Terminal, question: &str) -> Result<St
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-/// While this value exists, the terminal does not echo.
+/// Turns off the terminal's echo while this value exists.
 struct HiddenInput(Termios);
 
 impl HiddenInput {

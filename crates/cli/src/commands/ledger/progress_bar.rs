@@ -19,7 +19,7 @@ impl ProgressBar {
         Self::with_unit(terminal, "records")
     }
 
-    /// Creates a progress bar for another unit.
+    /// Creates a progress bar for counts in this unit.
     pub(in crate::commands) fn with_unit(terminal: Terminal, unit: &'static str) -> Self {
         Self { terminal, unit, started: Instant::now(), last: None }
     }
@@ -34,7 +34,7 @@ impl ProgressBar {
         self.last = Some(Instant::now());
         let full = usize::try_from(done.min(total) * 30 / total).unwrap_or(0);
         let bar = format!("{}{}", "█".repeat(full), "░".repeat(30 - full));
-        // Errors are ignored: the bar is not essential.
+        // Errors are ignored, because the bar is not essential.
         let (part, unit) = (done.min(total) * 100 / total, self.unit);
         let _ = write!(self.terminal.stderr(), "\r{bar} {part:>3} %  {done} of {total} {unit}");
     }

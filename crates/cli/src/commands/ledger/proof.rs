@@ -123,7 +123,7 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
     Ok(if verified { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks a proof. Returns its record and the signed tree that contains it.
+/// Checks a proof. Returns the proved record and the signed tree that contains it.
 pub(in crate::commands) fn check_proof(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), String> {
     let proof: LeafProof =
         text.parse().map_err(|error: tenterhook_ledger::proof::ProofError| error.to_string())?;

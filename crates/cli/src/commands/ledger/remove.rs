@@ -108,7 +108,7 @@ pub(super) fn prune(
     report_removal(context, &format!("pruned records 0 to {to}; their hashes are kept"), &removed)
 }
 
-/// Confirms and removes the records: the daemon does it, or this process.
+/// Confirms and removes the records. The daemon removes them, or this process if no daemon is running.
 fn remove_records(
     context: &Context,
     action: Action,

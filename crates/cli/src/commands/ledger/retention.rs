@@ -78,7 +78,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the daemon, or reads the files if no daemon runs.
+/// Asks the daemon, or reads the files if no daemon is running.
 fn read_retention(home: &Home) -> Result<RetentionStatus, CommandError> {
     match ask::get(home, "/v1/ledger/retention")? {
         Some(answer) => parse_status(answer),

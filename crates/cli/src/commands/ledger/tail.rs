@@ -25,7 +25,7 @@ Examples:
 
 /// Interval at which the ledger is polled for new records.
 const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// Records per query.
+/// Maximum number of records per query.
 const PAGE_RECORDS: u64 = 256;
 
 /// Show the latest records, and follow new ones

@@ -74,7 +74,7 @@ pub(super) fn run(
     }
 }
 
-/// Rebuilds the index and records that.
+/// Rebuilds the index and records the repair.
 fn repair_index(
     context: &Context,
     problem: &LogProblem,
@@ -106,8 +106,8 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<VerifiedLog, L
         export::verify(BufReader::with_capacity(1 << 20, file), Expectations { key, since }, &mut progress)
     } else {
         let home = context.home()?;
-        // The published checkpoint is outside the store, so a rollback of the store alone is detected. It is read
-        // first, because the store may grow meanwhile.
+        // The published checkpoint is outside the store, so a rollback of the store alone is detected. The checkpoint
+        // is read first, because the store may grow in the meantime.
         let published = tenterhook_ledger::published_checkpoint(&home.ledger());
         let since = since.or(published.filter(|note| Checkpoint::parse(note).is_ok()));
         let as_user_error = |error| CommandError { kind: ErrorKind::User, ..error };

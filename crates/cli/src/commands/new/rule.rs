@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         if args.selection.force { template.rules().to_owned() } else { template.add_to(&name, &before)? };
     let weakening = check_rules(context, &after)?;
     let replaced = args.selection.force && !before.trim().is_empty();
-    // An exception weakens protection, and so does replacing existing rules.
+    // An exception weakens protection; replacing existing rules does too.
     if replaced || weakening.iter().any(|id| ids.contains(id)) {
         let detail = json!({"file": path, "template": template.name, "to": sha256(after.as_bytes())});
         confirm::require_confirmation(context, Action::PolicyChange, detail, &args.proof)?;
@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     report_written(context, template, &[path], &next, json!({"rules": ids}))
 }
 
-/// Loads a text in place of the user's policy. Returns the ids of its rules that weaken protection.
+/// Loads YAML in place of the user's policy. Returns the ids of the rules that weaken protection.
 fn check_rules(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     let home = context.home()?;
     let mut sources = Sources::collect(home, &context.env, &WorkDirs::default());

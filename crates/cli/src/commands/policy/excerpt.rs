@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Formats a problem with its source lines and a mark under the column.
+//! Formats a problem with its source lines and a caret under the column.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::{BAD, BOLD, DIM, tame};
 
-/// Formats a problem, with an excerpt if its source text is known.
+/// Formats a problem, with an excerpt if its source is known.
 pub(in crate::commands) fn problem_excerpt(
     problem: &Problem,
     texts: &BTreeMap<&str, &str>,

@@ -87,7 +87,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Loads the rules that the options select, or the active ones in a directory.
+/// Loads the rules that the options select, or the active rules of a directory.
 pub(super) fn open_rulebook(
     context: &Context,
     args: &RuleArgs,

@@ -88,7 +88,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if args.strict && !left_out.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Writes a new file and the directories above it; an existing file is not overwritten.
+/// Writes a new file and creates its parent directories. An existing file is not overwritten.
 fn write_new(path: &std::path::Path, text: &str) -> Result<(), CommandError> {
     use std::io::Write;
     if let Some(dir) = path.parent() {

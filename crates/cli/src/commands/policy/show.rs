@@ -107,7 +107,7 @@ fn all_rules_text(view: &RuleOverview<'_>) -> String {
     text
 }
 
-/// Formats one rule with its text.
+/// Formats one rule with its YAML.
 fn rule_text(view: &RuleOverview<'_>, rule: &Rule, part: Option<&SourceFile>) -> String {
     let style = style_of(rule.verdict());
     let mut text = format!(
@@ -129,7 +129,7 @@ fn rule_text(view: &RuleOverview<'_>, rule: &Rule, part: Option<&SourceFile>) ->
     text
 }
 
-/// Returns the lines of one rule: from its first line to the next one of the same depth.
+/// Returns the lines of one rule: from its first line up to the next rule at the same indentation.
 pub(in crate::commands) fn rule_lines(text: &str, line: usize) -> Vec<&str> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let mut lines = text.lines().skip(line.saturating_sub(1));

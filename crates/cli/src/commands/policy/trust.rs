@@ -140,7 +140,7 @@ fn list_trusted(context: &Context, trust: &TrustStore) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds the rule file: the given one, the one in a directory, or the nearest one to the current directory.
+/// Finds the rule file: the given one, the one in the given directory, or the nearest one to the current directory.
 fn find_rule_file(context: &Context, path: Option<&Path>) -> Result<PathBuf, CommandError> {
     let none = |place: &Path| {
         CommandError::user(format!("no `{PROJECT_FILE}` in `{}`", place.display()))
@@ -160,7 +160,7 @@ fn find_rule_file(context: &Context, path: Option<&Path>) -> Result<PathBuf, Com
     }
 }
 
-/// Formats the file, and the rules that it would add.
+/// Formats the file's content and the rules that it would add.
 fn preview_text(path: &Path, text: &str, standing: Standing) -> String {
     let mut shown = format!("{BOLD}{}{BOLD:#} {WARN}{}{WARN:#}\n", path.display(), standing.word());
     for (at, line) in text.lines().enumerate() {

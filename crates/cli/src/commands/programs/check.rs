@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         sources
     };
     let loaded = sources.load();
-    // Problems of rules are for `policy check`.
+    // Problems in rules are reported by `policy check`.
     let is_description = |problem: &&Problem| {
         !args.files.is_empty() || sources.programs.iter().any(|text| text.name == problem.source)
     };

@@ -71,7 +71,7 @@ fn file_json(file: &UserProgramFile, sources: &Sources) -> Value {
     json!({"source": file.source, "layer": layer_of(sources, &file.source), "programs": file.programs})
 }
 
-/// Returns the layer of a file.
+/// Returns the policy layer that a file belongs to.
 pub(super) fn layer_of(sources: &Sources, source: &str) -> &'static str {
     let text = sources.programs.iter().find(|text| text.name == source);
     text.map_or("user", |text| text.layer.name())

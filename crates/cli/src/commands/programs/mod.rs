@@ -56,7 +56,7 @@ fn load_active(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
     Ok((sources, rules))
 }
 
-/// Returns the programs of a rule set, or the built-in ones if the policy describes none.
+/// Returns a rule set's program descriptions, or the built-in ones if the policy describes none.
 fn programs_of(rules: &RuleSet) -> Programs {
     rules.programs().cloned().unwrap_or_else(Programs::builtin)
 }

@@ -29,7 +29,7 @@ pub(super) struct Args {
     program: String,
 }
 
-/// Description of a program with its source.
+/// A program's description with its source.
 struct SourcedDescription {
     from: String,
     line: Option<usize>,

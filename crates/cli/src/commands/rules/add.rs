@@ -135,7 +135,7 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
         }
         context.terminal.print(&(text + &pack_contents(&fresh, &loaded)))?;
     }
-    // A program cannot tell whether the new text is weaker, so every update needs confirmation.
+    // A program cannot tell whether the new version is weaker, so every update needs confirmation.
     confirm::require_confirmation(context, Action::RulesUpdate, pack_detail(&fresh), &args.proof)?;
     *entry = fresh;
     install_pack(home, &args.name, &gathered)?;
@@ -165,7 +165,7 @@ pub(super) fn remove(context: &Context, args: &RemovePackArgs) -> Result<ExitCod
     )
 }
 
-/// Describes a pack for the ledger, with the hashes of its files. It is recorded before the rules count.
+/// Describes a pack for the ledger, with the hashes of its files. The description is recorded before the rules apply.
 fn pack_detail(added: &AddedPack) -> Value {
     let AddedPack { name, from, commit, files } = added;
     json!({"name": name, "from": from, "commit": commit, "files": files})
@@ -190,7 +190,7 @@ fn unknown_pack(name: &str) -> CommandError {
         .hint("disable a built-in pack with `tenterhook rules disable PACK`")
 }
 
-/// Lists the rules of a pack, and names those that weaken protection.
+/// Lists a pack's rules, and names those that weaken protection.
 fn pack_contents(added: &AddedPack, loaded: &LoadedRules) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", added.name, tame(&added.from));
     if let Some(commit) = &added.commit {

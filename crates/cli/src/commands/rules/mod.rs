@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `rules`: find, enable and disable rules and packs, add packs, write rules.
+//! `rules`: finds, enables and disables rules and packs, adds packs, and writes rules.
 
 mod add;
 mod enable;

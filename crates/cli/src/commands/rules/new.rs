@@ -28,7 +28,7 @@ pub(super) struct Args {
     print: bool,
 }
 
-/// Template of a rule; `ID` is replaced.
+/// Template for a rule; `ID` is replaced.
 const RULE_TEMPLATE: &str = "\
 - id: ID
   description: What this rule is for, in one sentence

@@ -21,7 +21,7 @@ pub(crate) struct Args {}
 pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
     let program = running_program()?;
     let home = context.unchecked_home();
-    // A state directory of a newer version is shown with its problem.
+    // A state directory written by a newer version is shown with its problem.
     let readable = context.home();
     let health = readable.as_ref().ok().and_then(|home| ask::get(home, "/v1/health").ok().flatten());
     let method = InstallMethod::detect(&program, home);

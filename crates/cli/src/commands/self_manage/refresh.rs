@@ -44,21 +44,21 @@ pub(crate) struct Args {
     proof: ProofArgs,
 }
 
-/// Hook programs and daemon that do not run this version.
+/// Hook programs and a daemon that do not run this version.
 struct RefreshPlan {
     /// Version of the installed hook programs.
     hooks: Option<ProgramVersion>,
-    /// Names of the hook programs that differ from this version's.
+    /// Names of the installed hook programs that differ from those of this version.
     programs: Vec<&'static str>,
-    /// The daemon, if it runs another program.
+    /// The daemon, if it runs a different program.
     daemon: Option<RunningDaemon>,
 }
 
-/// Daemon that has to be replaced.
+/// A daemon that has to be replaced.
 struct RunningDaemon {
     pid: Pid,
     version: String,
-    /// Its address, if it listens on TCP.
+    /// The daemon's address, if it listens on TCP.
     listen: Option<SocketAddr>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return print_report(context, &plan, false);
     }
     refuse_guarded_agent(home, "refresh the installed hooks or the daemon")?;
-    // The confirmation comes first: if the restart is refused, nothing was changed.
+    // Confirmation comes first, so that nothing has changed if the restart is refused.
     if let Some(daemon) = &plan.daemon {
         let detail = json!({"from": daemon.version, "to": PROGRAM_VERSION, "why": "self refresh"});
         confirm::require_confirmation(context, Action::Restart, detail, &args.proof)?;
@@ -114,7 +114,7 @@ impl RefreshPlan {
 }
 
 impl RunningDaemon {
-    /// Finds the daemon of a state directory if it does not run this very program.
+    /// Finds a state directory's daemon, if that daemon does not run this very program.
     fn find_other(home: &Home) -> Result<Option<Self>, CommandError> {
         let Some(health) = ask::get(home, "/v1/health")? else { return Ok(None) };
         let text = |key: &str| health.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
@@ -128,7 +128,7 @@ impl RunningDaemon {
         Ok(Some(Self { pid, version, listen }))
     }
 
-    /// Options to start a replacement with.
+    /// Returns the options for starting the replacement.
     fn restart_options(&self) -> DaemonArgs {
         let listen = self.listen.map_or_else(|| "none".to_owned(), |address| address.to_string());
         let arguments =
@@ -138,13 +138,13 @@ impl RunningDaemon {
     }
 }
 
-/// Whether a process runs this very program. Where the system does not tell, the version is compared instead.
+/// Whether a process runs this very program. If the system does not report it, the versions are compared instead.
 fn runs_this_program(pid: Pid) -> bool {
     let path = format!("/proc/{}/exe", pid.as_raw_nonzero());
     !cfg!(target_os = "linux") || hook_programs::is_running_program(path.as_ref()).unwrap_or(false)
 }
 
-/// Stops the daemon in order, so that running calls are answered and recorded, and starts a new one on its address.
+/// Stops the daemon gracefully, so that running calls are answered and recorded, and starts a new one on its address.
 fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(), CommandError> {
     let options = daemon.restart_options();
     if restart_managed(home, daemon.pid)? {
@@ -157,7 +157,7 @@ fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Res
     })
 }
 
-/// Writes the snapshot again. Without one of this version, hooks without a daemon read the rules from the files.
+/// Writes the snapshot again. Hooks without a daemon read the rule files if the snapshot has another version.
 fn refresh_snapshot(home: &Home, env: &Env) {
     drop(snapshot::write(home, env, &WorkDirs::default()));
 }

@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let Some(home) = context.unchecked_home() {
         refuse_guarded_agent(home, "update Tenterhook")?;
     }
-    // Without a key nothing can be verified: fail before anything is downloaded.
+    // Without a key nothing can be verified, so this fails before anything is downloaded.
     let key = release::release_key(None)?;
     let configured = context.env.all.get("TENTERHOOK_RELEASES").map(String::as_str);
     let source = ReleaseSource::choose(args.from.as_deref(), configured)?;
@@ -93,14 +93,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     })
 }
 
-/// Result of `self refresh` of the new program.
+/// Result of the new program's `self refresh`.
 struct RefreshResult {
     succeeded: bool,
     /// JSON output of the command; null in text mode.
     answer: Value,
 }
 
-/// Runs `self refresh` of the new program. Returns `None` if there is nothing to refresh.
+/// Runs `self refresh` with the new program. Returns `None` if there is nothing to refresh.
 fn run_refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
     let home = context.unchecked_home()?;
     if !home.has_hook_programs() && !ask::is_up(home) {

@@ -25,7 +25,7 @@ Examples:
   tenterhook sessions follow latest
   tenterhook sessions follow --json | jq 'select(.event == \"file-changed\").data.path'";
 
-/// Interval at which the ledger is polled if no daemon runs.
+/// Interval at which the ledger is polled if no daemon is running.
 const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follow live sessions

@@ -18,7 +18,7 @@ use crate::terminal::{BOLD, DIM, Terminal, tame};
 use tenterhook_terminal_text::fit;
 use tenterhook_terminal_text::session_panel;
 
-/// Text for an empty list, with the next step.
+/// Output for an empty list, with the next step.
 pub(super) const NO_SESSIONS: &str =
     "no sessions yet; they appear once a guarded agent runs (`tenterhook detect` lists agents)\n";
 
@@ -90,7 +90,7 @@ fn parse_activity(word: &str) -> Option<SessionActivity> {
         .find(|activity| session_panel::activity_word(*activity) == word)
 }
 
-/// Asks the daemon for sessions; `None` if no daemon runs.
+/// Asks the daemon for sessions; `None` if no daemon is running.
 pub(super) fn get_sessions(
     context: &Context,
     filter: &SessionFilter,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `sessions`: lists, shows and follows sessions of agents. Sessions come from the daemon; without one they are
+//! `sessions`: lists, shows and follows agents' sessions. Sessions come from the daemon. Without a daemon they are
 //! rebuilt from the ledger, with the same result.
 
 mod follow;
@@ -58,7 +58,7 @@ fn recorded_sessions(context: &Context) -> Result<RecordedSessions, CommandError
     RecordedSessions::open(home.ledger(), person, Sources::load_prices(home))
 }
 
-/// Encodes a word for a path or a query.
+/// Percent-encodes a word for a path or a query.
 fn percent_encode(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     word.bytes()
@@ -66,7 +66,7 @@ fn percent_encode(word: &str) -> String {
         .collect()
 }
 
-/// Error for an id that no session has.
+/// Creates the error for an id that no session has.
 fn unknown_session(id: &str) -> CommandError {
     CommandError::internal(format!("unknown session `{id}`"))
         .hint("`tenterhook sessions list` lists sessions; `latest` is the newest one")

@@ -87,7 +87,7 @@ fn print_answer<T: Serialize>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fetches from the daemon, or from the ledger if no daemon runs.
+/// Fetches data from the daemon, or from the ledger if no daemon is running.
 fn fetch<T: DeserializeOwned>(
     context: &Context,
     args: &Args,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Follows the daemon's event stream, and reconnects when it ends.
+//! Follows the daemon's event stream, and reconnects when the stream ends.
 
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::TuiSender;
 use crate::ask;
 use crate::error::CommandError;
 
-/// First and longest delay before a reconnection.
+/// First and maximum delay before a reconnection.
 const RECONNECT_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
 /// Starts the thread that follows the stream.

@@ -11,13 +11,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{TuiEvent, TuiSender};
 use crate::error::CommandError;
 
-/// Rows per step of the mouse wheel.
+/// Number of rows scrolled per step of the mouse wheel.
 const ROWS_PER_WHEEL_TURN: usize = 3;
 
 /// Starts the thread that reads keys.
 pub(super) fn spawn_key_reader(sender: TuiSender) -> Result<(), CommandError> {
     thread::Builder::new().name("keys".to_owned()).spawn(move || {
-        // Reading fails if the terminal was closed.
+        // Reading fails once the terminal is closed.
         while let Ok(event) = read() {
             if !event_messages(&event).into_iter().all(|message| sender.send(message)) {
                 return;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The full-screen view. `tenterhook-tui` defines what it shows and what keys do; this module connects it to a
-//! terminal and a daemon. Threads send keys, signals, and events and answers of the daemon over one channel; only
-//! this thread draws.
+//! Connects the full-screen view to a terminal and a daemon. `tenterhook-tui` defines what the view shows and what
+//! keys do. Threads send keys, signals, and the daemon's events and answers over one channel; only this thread draws.
 
 mod follow;
 mod keys;
@@ -43,17 +42,17 @@ pub(crate) struct Args {
     mouse: bool,
 }
 
-/// Shortest interval between two frames.
+/// Minimum interval between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(100);
-/// Shortest interval between two frames after a key was pressed.
+/// Minimum interval between two frames after a key was pressed.
 const MIN_KEY_FRAME_INTERVAL: Duration = Duration::from_millis(30);
-/// Messages that are processed before the next frame.
+/// Maximum number of messages processed before the next frame.
 const MAX_EVENTS_PER_FRAME: usize = 5_000;
 
 /// Name of the worker thread in errors.
 const WORKER_THREAD: &str = "the thread that asks the daemon";
 
-/// Message of a thread to the view.
+/// Message from a thread to the view.
 enum TuiEvent {
     Message(TuiMessage),
     /// The process was stopped and resumed; the screen has to be drawn again.
@@ -64,7 +63,7 @@ enum TuiEvent {
     ThreadEnded(&'static str),
 }
 
-/// Channel from a thread to the view. When it is dropped, the view learns that the thread has ended.
+/// Channel from a thread to the view. Dropping it tells the view that the thread has ended.
 struct TuiSender {
     to: Sender<TuiEvent>,
     thread: &'static str,
@@ -87,7 +86,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     ended
 }
 
-/// Fails without a terminal for input and output.
+/// Fails unless input and output are terminals.
 fn require_terminal(context: &Context) -> Result<(), CommandError> {
     let hint = "`tenterhook ledger tail -f` and `tenterhook approvals list` work in a pipe";
     if context.terminal.json {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal in full-screen mode. It is restored when the program ends by a key, a signal or a panic.
+//! Runs the terminal in full-screen mode, and restores it when the program ends by a key, a signal or a panic.
 
 use std::io::{BufWriter, Stdout, Write, stdout};
 use std::panic;
@@ -17,7 +17,7 @@ use ratatui::{Frame, Terminal};
 
 use crate::error::CommandError;
 
-/// Size of the output buffer, large enough for most frames, so that a frame is one write.
+/// Size of the output buffer. Most frames fit, so that a frame is one write.
 const FRAME_BUFFER_BYTES: usize = 64 * 1024;
 
 type TuiTerminal = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
@@ -45,7 +45,7 @@ impl TuiScreen {
         Ok(screen)
     }
 
-    /// Returns columns and rows.
+    /// Returns the number of columns and rows.
     pub(super) fn size(&self) -> (u16, u16) {
         size().unwrap_or((80, 24))
     }
@@ -87,7 +87,7 @@ fn new_terminal() -> Result<TuiTerminal, CommandError> {
     Ok(Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout())))?)
 }
 
-/// Restores the terminal. Errors are ignored: the terminal may be closed.
+/// Restores the terminal. Errors are ignored, because the terminal may be closed.
 fn restore_terminal() {
     let mut out = stdout();
     let _ = execute!(out, DisableMouseCapture, LeaveAlternateScreen, Show);
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// Set in the process that panics.
+    /// Variable that is set in the process that panics.
     const PANIC_VARIABLE: &str = "TENTERHOOK_TEST_PANICS";
 
     #[test]

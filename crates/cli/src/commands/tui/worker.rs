@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sends the requests of the view to the daemon, one after the other.
+//! Sends the view's requests to the daemon, one after the other.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -20,7 +20,7 @@ use tenterhook_daemon_control::gate::caller_standing;
 
 use crate::ask;
 
-/// Starts the thread that sends requests to the daemon; commands are sent to it over the returned channel.
+/// Starts the thread that sends requests to the daemon. Commands reach the thread over the returned channel.
 pub(super) fn spawn_worker(home: Home, sender: TuiSender) -> Result<Sender<TuiCommand>, CommandError> {
     let (to_worker, commands) = channel();
     thread::Builder::new().name("work".to_owned()).spawn(move || run_commands(&home, &commands, &sender))?;
@@ -30,7 +30,7 @@ pub(super) fn spawn_worker(home: Home, sender: TuiSender) -> Result<Sender<TuiCo
 fn run_commands(home: &Home, commands: &Receiver<TuiCommand>, sender: &TuiSender) {
     while let Ok(first) = commands.recv() {
         let mut batch = vec![first];
-        // Equal requests are sent once.
+        // Identical requests are sent once.
         for next in commands.try_iter() {
             if !(matches!(next, TuiCommand::Fetch(_)) && batch.contains(&next)) {
                 batch.push(next);
@@ -67,7 +67,7 @@ fn get_subject(home: &Home, subject: &FetchTarget) -> Result<Value, CommandError
     }
 }
 
-/// Checks the daemon's proof in this process, independently of the daemon.
+/// Checks the daemon's proof in this process, without relying on the daemon.
 fn check_proof(home: &Home, text: &str) -> Result<Value, CommandError> {
     let key = proof::own_key(home)?;
     Ok(match (proof::check_proof(text, &key), text.parse::<LeafProof>()) {

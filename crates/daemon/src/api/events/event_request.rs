@@ -6,7 +6,7 @@ use tenterhook_api::{EventRequest, EventToolRequest};
 use tenterhook_event::{Event, FORMAT_VERSION, ToolCall};
 use tenterhook_harness::CallMeta;
 
-/// Builds the event, with the daemon's time (the sender's is `sender_ts`) and an id if it has none.
+/// Builds the event with the daemon's time; the sender's time becomes `sender_ts`. An event without an id gets one.
 pub(super) fn complete_event(request: EventRequest, meta: &CallMeta) -> Event {
     let native = request.native_event.unwrap_or_else(|| request.event.name().to_owned());
     let (id, ts) = (request.id.unwrap_or(meta.id), meta.ts);
@@ -25,7 +25,7 @@ pub(super) fn complete_event(request: EventRequest, meta: &CallMeta) -> Event {
     }
 }
 
-/// Builds the tool call. The tool's name determines the class, unless the sender gives one.
+/// Builds the tool call. The class follows from the tool's name, unless the sender gives one.
 fn tool_call(request: EventToolRequest) -> ToolCall {
     let known = ToolCall::new(&request.name, request.args);
     ToolCall { class: request.class.unwrap_or(known.class), mcp: request.mcp.or(known.mcp), ..known }

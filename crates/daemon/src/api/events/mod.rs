@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Evaluates one event in the normal form. The outcome is returned after it is recorded.
+/// Evaluates one event in the normal form, records it, and then returns the outcome.
 async fn judge(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,

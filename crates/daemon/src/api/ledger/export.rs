@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Exports the ledger as a file: all records, or a report.
+//! Exports the ledger as a file, either all records or a report.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -96,7 +96,7 @@ pub(super) async fn report(
     Ok(attachment("text/html; charset=utf-8", "tenterhook-report.html", report.html.into()))
 }
 
-/// Opens a separate reader for long work. Records that no checkpoint covers yet are signed first.
+/// Opens a separate reader for long work. Signs a checkpoint first if records are not yet covered by one.
 async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
     let (ledger, dir) = (daemon.ledger.clone(), daemon.home.ledger());
     let opened = run_blocking(move || {
@@ -106,7 +106,7 @@ async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
     opened.await
 }
 
-/// A response that a browser saves as a file. Shown as a page, it would have the dashboard's origin.
+/// Builds a response that a browser saves as a file. Shown as a page, the content would have the dashboard's origin.
 fn attachment<M>(media: &'static str, name: &str, body: Body) -> TextResponse<M> {
     let saved = format!("attachment; filename=\"{name}\"");
     TextResponse::new((

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Translates the filter of a query to the ledger's filter.
+//! Converts a query's filter to the ledger's filter type.
 
 use tenterhook_api::{LedgerFilter, RecordKind};
 use tenterhook_event::Timestamp;
@@ -47,7 +47,7 @@ fn record_kind(kind: RecordKind) -> LeafKind {
     }
 }
 
-/// Whether a record matches the filter, by the same rules as the ledger's search.
+/// Whether a record matches the filter. Applies the same rules as the ledger's search.
 pub(super) fn matches_filter(filter: &Filter, record: &StoredRecord) -> bool {
     if *filter == Filter::default() {
         return true;
@@ -70,7 +70,7 @@ pub(super) fn matches_filter(filter: &Filter, record: &StoredRecord) -> bool {
         && filter.text.as_ref().is_none_or(has)
 }
 
-/// Whether JSON contains a text in its JSON form; ASCII letters match in either case.
+/// Whether JSON contains a string in its JSON form. ASCII letters match in either case.
 fn contains(json: &[u8], text: &str) -> bool {
     let quoted = serde_json::Value::String(text.to_owned()).to_string();
     let sought = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().as_bytes();

@@ -42,7 +42,7 @@ pub(super) async fn get_record(
     found.await?.map(|record| Json(record_details(&record))).ok_or_else(|| unknown_record(&id))
 }
 
-/// Returns everything that is stored of a record.
+/// Returns everything that is stored about a record.
 fn record_details(record: &StoredRecord) -> LedgerRecordDetails {
     let payload = record.payload.as_ref();
     LedgerRecordDetails {
@@ -64,7 +64,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-/// The reply that the harness received for this decision, encoded again from the record.
+/// Encodes the reply that the harness received for this decision again, from the record.
 fn native_reply(record: &StoredRecord) -> Option<HarnessReply> {
     let decided = RecordedDecision::from_record(record).ok()?;
     let harness = tenterhook_harness::find_harness(&decided.event.source)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The signing key: signs checkpoints on request, rotates the key, and seals or unseals its file.
+//! Signs checkpoints on request, rotates the signing key, and seals or unseals the key file.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger as a table with one short line per record.
+//! Returns the ledger as a table with one short line per record.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::api::extract::QueryParams;
 use crate::daemon::Daemon;
 use tenterhook_records::sanitize;
 
-/// Longer texts are cut in a line.
+/// Maximum length of the summary in a line; longer ones are cut.
 const MAX_GIST_CHARS: usize = 300;
 
 pub(super) async fn lines(
@@ -33,7 +33,7 @@ pub(super) async fn lines(
     found.await.map(Json)
 }
 
-/// Summarizes a record. Its secrets were redacted when it was recorded.
+/// Summarizes a record. Secrets were already redacted when the record was written.
 fn ledger_line(record: &StoredRecord) -> LedgerLine {
     let (leaf, payload) = (recorded::envelope(record), recorded::payload(record));
     let detail = payload.field("detail");

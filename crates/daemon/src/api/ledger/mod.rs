@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger over HTTP. Reading does not block the writer; removing records is a privileged action.
+//! The ledger over HTTP. Reading does not block the writer. Removing records is a privileged action.
 
 mod export;
 mod filter;
@@ -24,7 +24,7 @@ const LAST_EVENT_ID: &[HeaderParameter] = &[HeaderParameter {
 pub(super) fn routes() -> Vec<Route> {
     let mut routes = read_routes();
     routes.extend(change_routes());
-    // Last, because `{seq}` matches any other word.
+    // Added last, because `{seq}` would match any other path segment too.
     routes.extend([
         Route::get("/v1/ledger/{seq}", "getLeaf", find::get_record)
             .about(

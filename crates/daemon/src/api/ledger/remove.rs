@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Erases payloads and prunes records: privileged actions, each with a record.
+//! Erases payloads and prunes records. Both are privileged actions, and each is recorded.
 
 use std::sync::Arc;
 

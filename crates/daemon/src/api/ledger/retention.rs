@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention of records. Shorter limits are a privileged action; longer ones are only recorded.
+//! Shows and changes retention limits. Shortening a limit is a privileged action; lengthening one is only recorded.
 
 use std::sync::Arc;
 

@@ -18,12 +18,12 @@ use crate::api::shape::EventStream;
 use crate::api::sse;
 use crate::daemon::Daemon;
 
-/// Records that are read at once.
+/// Maximum number of records read at once.
 const TAIL_PAGE_RECORDS: u64 = 256;
-/// Interval between reads without a notification: other processes write to the ledger too.
+/// Interval between reads if no notification arrives, because other processes write to the ledger too.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Streams new records. They are read from the ledger, not from memory, so that none is lost.
+/// Streams new records. They are read from the ledger, not from memory, so none is lost.
 pub(super) async fn tail(
     State(daemon): State<Arc<Daemon>>,
     QueryParams(query): QueryParams<LedgerTailQuery>,
@@ -43,16 +43,16 @@ pub(super) async fn tail(
 
 async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut next: u64) {
     let mut ledger_size = daemon.observers.subscribe_ledger_size();
-    // The client learns at once that the stream is open.
+    // Tells the client at once that the stream is open.
     if sender.send(Event::default().comment("following")).await.is_err() {
         return;
     }
     loop {
-        // Before reading, so that records written meanwhile are noticed.
+        // Done before reading, so that records written in the meantime are noticed.
         ledger_size.mark_unchanged();
         let Ok(page) = daemon.readers.with(move |reader| reader.records_from(next, TAIL_PAGE_RECORDS)).await
         else {
-            // The error is in the log; the client reconnects and continues where it was.
+            // The error is in the log. The client reconnects and continues where it stopped.
             return;
         };
         let full = page.len() as u64 == TAIL_PAGE_RECORDS;
@@ -66,7 +66,7 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
             }
         }
         if !full {
-            // On a notification, a timeout or an error: the ledger is read again.
+            // After a notification, a timeout or an error, the ledger is read again.
             let _ = tokio::time::timeout(POLL_INTERVAL, ledger_size.changed()).await;
         }
     }

@@ -36,7 +36,7 @@ impl Verification {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// State of the last run, if there was one.
+    /// Returns the state of the last run, if there was one.
     fn status(&self) -> Option<VerificationStatus> {
         self.lock().as_ref().map(|check| VerificationStatus {
             running: check.ended.is_none(),
@@ -48,7 +48,7 @@ impl Verification {
         })
     }
 
-    /// Starts a run, unless one is active.
+    /// Starts a run, unless one is active. Returns whether it started.
     fn begin(&self) -> bool {
         let mut run = self.lock();
         if run.as_ref().is_some_and(|run| run.ended.is_none()) {
@@ -106,11 +106,11 @@ fn expectation(request: VerifyRequest) -> Result<Expectations, ApiError> {
 fn run_check(daemon: &Daemon, expect: Expectations) {
     let verification = &daemon.verification;
     let dir = daemon.home.ledger();
-    // A rollback of the ledger is noticed unless this file was replaced too.
+    // A ledger rollback is detected unless this file was replaced too.
     let beside = tenterhook_ledger::published_checkpoint(&dir);
     let since = expect.since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
     let mut progress = |checked, of| verification.progress(checked, of);
-    // A separate reader: the check would block a shared one for a long time.
+    // Opens a separate reader, because the check would block a shared one for a long time.
     let result = match Reader::open(&dir) {
         Ok(reader) => match reader.verify(Expectations { since, ..expect }, &mut progress) {
             Ok(verified) => intact_result(&verified),

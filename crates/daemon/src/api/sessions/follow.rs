@@ -21,7 +21,7 @@ pub(super) async fn follow_all(
     follow(daemon, None)
 }
 
-/// Follows one session. It may start later: only its id must be known.
+/// Follows one session, which may start later: only its id must be known.
 pub(super) async fn follow_one(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions over HTTP: lists, details, files, timeline and streams.
+//! Sessions over HTTP: list, details, files, timeline and streams.
 
 mod follow;
 mod session;

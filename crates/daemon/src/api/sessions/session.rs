@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One session. Details that are no longer in memory are reloaded from the ledger.
+//! Returns one session. Details that are no longer in memory are reloaded from the ledger.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ pub(super) async fn steps(
         .map(Json)
 }
 
-/// Finds the session of an id. Also returns whether all its details are in memory.
+/// Finds the session with an id. Also returns whether all its details are in memory.
 pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(SessionKey, bool), ApiError> {
     if let Some(found) = daemon.observers.sessions.find(id) {
         return Ok(found);
