@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an observer sees of a session while it runs.
+//! Reports the steps of a running session to an observer.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::provider::ModelUsage;
 
 /// Receives the activity of a session.
 pub trait ActivityObserver: Send + Sync {
-    /// Handles one activity. `subagent` is the type of the subagent it belongs to, if any.
+    /// Handles one activity. `subagent` is the type of the subagent that caused the activity, if any.
     fn observe(&self, subagent: Option<&str>, activity: AgentActivity);
 }
 
@@ -28,10 +28,10 @@ pub enum AgentActivity {
     SessionEnd {
         /// Why the session ended, such as `exit`.
         reason: String,
-        /// Tokens used by the session.
+        /// Number of tokens used by the session.
         #[serde(serialize_with = "serialize_usage")]
         usage: ModelUsage,
-        /// Cost in US dollars, if the prices are known.
+        /// Cost in US dollars; `None` if the prices are not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<f64>,
     },
@@ -40,12 +40,12 @@ pub enum AgentActivity {
         /// Text of the prompt.
         text: String,
     },
-    /// A piece of a reply arrived. Hooks have not seen it yet.
+    /// A piece of a reply arrived that hooks have not seen yet.
     Delta {
         /// Text of the piece.
         text: String,
     },
-    /// The model's complete reply, after hooks.
+    /// The model replied. The reply is complete, and hooks have run.
     Said {
         /// Text of the reply.
         text: String,
@@ -58,7 +58,7 @@ pub enum AgentActivity {
         id: String,
         /// Name of the tool.
         tool: String,
-        /// Arguments of the call.
+        /// Arguments of the call as the model requested them.
         args: Value,
     },
     /// A hook or rule rewrote the arguments of a tool call.
@@ -67,7 +67,7 @@ pub enum AgentActivity {
         id: String,
         /// Name of the tool.
         tool: String,
-        /// Arguments of the call.
+        /// The rewritten arguments.
         args: Value,
     },
     /// A tool call was denied.
@@ -78,10 +78,10 @@ pub enum AgentActivity {
         tool: String,
         /// Reason for the denial.
         reason: String,
-        /// Suggestion: what the agent could do instead.
+        /// Suggestion of what the agent could do instead.
         #[serde(skip_serializing_if = "Option::is_none")]
         nudge: Option<String>,
-        /// Id of the rule that denied the call, if it was a rule.
+        /// Id of the rule that denied the call; `None` if a hook denied it.
         #[serde(skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
     },
@@ -113,35 +113,35 @@ pub enum AgentActivity {
     },
     /// A message to the user from a hook or rule.
     Message {
-        /// Text of the message.
+        /// The message.
         text: String,
     },
     /// A notification to the user from the agent.
     Notification {
-        /// Text of the notification.
+        /// The notification.
         text: String,
     },
     /// The context is nearly full.
     ContextWarning {
-        /// Tokens in the context.
+        /// Number of tokens in the context.
         tokens: u64,
         /// Size of the context window in tokens.
         window: u64,
     },
     /// The conversation was replaced by a summary.
     Compacted {
-        /// Tokens in the context before.
+        /// Number of tokens in the context before the compaction.
         before: u64,
-        /// Tokens in the context after.
+        /// Number of tokens in the context after the compaction.
         after: u64,
-        /// Text of the summary.
+        /// The summary.
         summary: String,
     },
     /// A subagent started.
     SubagentStart {
         /// Type of the subagent.
         kind: String,
-        /// Task of the subagent.
+        /// Task given to the subagent.
         task: String,
     },
     /// A subagent finished.
@@ -149,7 +149,7 @@ pub enum AgentActivity {
         /// Type of the subagent.
         kind: String,
     },
-    /// A hook blocked the agent's stop.
+    /// A hook prevented the agent from stopping.
     NotFinished {
         /// Reason given by the hook.
         reason: String,

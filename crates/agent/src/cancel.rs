@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cancellation of running work.
+//! Cancels running work.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Cancels all work that holds a clone of it. A cancelled token stays cancelled.
+/// A token that cancels all work holding a clone of it. A cancelled token stays cancelled.
 #[derive(Debug, Clone)]
 pub struct CancelToken {
     state: Arc<watch::Sender<bool>>,
@@ -23,12 +23,12 @@ impl CancelToken {
         self.state.send_replace(true);
     }
 
-    /// Whether the token was cancelled.
+    /// Returns whether the token was cancelled.
     pub fn is_cancelled(&self) -> bool {
         *self.state.borrow()
     }
 
-    /// Waits for the cancellation. Returns at once if the token is already cancelled.
+    /// Waits until the token is cancelled. Returns at once if it already is.
     pub async fn cancelled(&self) {
         let mut state = self.state.subscribe();
         // `self` keeps the sender alive, so the wait can only end with a cancellation.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Context size: the warning when it is nearly full, and compaction.
+//! Warns when the context is nearly full, and compacts the conversation when it is full.
 
 use serde_json::json;
 use tenterhook_event::EventKind;
@@ -34,7 +34,7 @@ impl AgentSession {
         Ok(())
     }
 
-    /// Compacts the conversation now: replaces it by a summary.
+    /// Compacts the conversation now by replacing it with a summary.
     pub async fn compact(
         &self,
         trigger: &str,
@@ -43,7 +43,7 @@ impl AgentSession {
     ) -> Result<(), TurnError> {
         let messages = self.state().messages.clone();
         if messages.len() < 3 {
-            // Too short for a summary to save anything.
+            // The conversation is too short for a summary to save anything.
             return Ok(());
         }
         let before = self.context_size_tokens(&self.state());
@@ -106,7 +106,7 @@ impl AgentSession {
         Ok(reply.text)
     }
 
-    /// Size of the next request in tokens: as the model last counted, or an estimate.
+    /// Returns the size of the next request in tokens: the count that the model last reported, or an estimate.
     fn context_size_tokens(&self, state: &crate::session::AgentSessionState) -> u64 {
         if state.context_tokens > 0 {
             return state.context_tokens;
@@ -116,7 +116,7 @@ impl AgentSession {
     }
 }
 
-/// Replaces everything but the last exchange by the summary. A tool result is kept together with its call.
+/// Replaces everything except the last exchange with the summary. A tool result is kept together with its call.
 fn replace_with_summary(old: Vec<ChatMessage>, summary: &str) -> Vec<ChatMessage> {
     let results = |message: &ChatMessage| {
         message.blocks.iter().any(|block| matches!(block, ContentBlock::ToolResult { .. }))

@@ -7,17 +7,17 @@ use tenterhook_event::{HookCall, Outcome};
 
 /// Decides events for the agent. Implemented by the daemon, by the command line and by tests.
 ///
-/// A call carries the normalized event and the payload in the format of `docs/spec/sdk-events.md`.
+/// A call contains the normalized event and the payload in the format of `docs/spec/sdk-events.md`.
 pub trait EventDispatcher: Send + Sync {
     /// Fires an event. Returns once the decision is made and recorded.
     fn fire(&self, call: HookCall) -> BoxFuture<'_, Result<Outcome, DispatchError>>;
 }
 
-/// No decision could be made. The agent then stops: it never runs unguarded.
+/// The error if no decision could be made. The agent then stops, because it never runs unguarded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DispatchError {
-    /// Cause of the failure.
+    /// Why no decision could be made.
     pub message: String,
 }
 

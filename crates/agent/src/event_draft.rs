@@ -12,7 +12,7 @@ use crate::provider::{ModelToolCall, ModelUsage};
 use crate::session::AgentSession;
 use crate::{CancelToken, TurnError};
 
-/// Name of an event kind in the payload.
+/// Returns the name of an event kind in the payload.
 pub(crate) fn payload_event_name(kind: Kind) -> &'static str {
     match kind {
         Kind::SessionStart => "SessionStart",
@@ -38,14 +38,14 @@ pub(crate) fn payload_event_name(kind: Kind) -> &'static str {
     }
 }
 
-/// An event before the fields that all events share are added.
+/// An event before the common fields of all events are added.
 pub(crate) struct EventDraft<'a> {
     pub(crate) kind: Kind,
-    /// Payload fields of this kind of event.
+    /// Payload fields that are specific to this kind of event.
     pub(crate) fields: Value,
     /// Tool call that the event is about.
     pub(crate) tool: Option<&'a ModelToolCall>,
-    /// Model request and reply in the formats of [`hook_payload`](crate::hook_payload).
+    /// Model request and reply, in the formats of [`hook_payload`](crate::hook_payload).
     pub(crate) model: (Option<Value>, Option<Value>),
 }
 
@@ -87,7 +87,7 @@ impl AgentSession {
         Ok(outcome)
     }
 
-    /// Builds the call: the draft plus the fields that all events share.
+    /// Builds the call from the draft and the common fields of all events.
     pub(crate) fn build_call(&self, draft: EventDraft<'_>) -> HookCall {
         let EventDraft { kind, fields, tool, model } = draft;
         let settings = &self.agent.settings;
@@ -146,7 +146,7 @@ impl AgentSession {
         known.into_iter().filter_map(|(key, text)| Some((key.to_owned(), Value::String(text?)))).collect()
     }
 
-    /// The `context` field of events: working directory, recent tools and token usage.
+    /// Returns the `context` field of events: working directory, recent tools and token usage.
     pub(crate) fn context_json(&self) -> Value {
         let state = self.state();
         json!({
@@ -167,7 +167,7 @@ pub(crate) fn check_flow(outcome: &Outcome) -> Result<(), TurnError> {
     }
 }
 
-/// Token usage in the payload's format.
+/// Returns the token usage in the payload's format.
 pub(crate) fn usage_json(usage: &ModelUsage) -> Value {
     let input = usage.input + usage.cache_read + usage.cache_write;
     let mut fields_json =

@@ -2,9 +2,9 @@
 
 //! Converts model requests and replies to hook payloads, and applies the changes that hooks return.
 //!
-//! A payload contains the keys of two formats: those of `docs/spec/sdk-events.md` (`prompt`, `systemPrompt`,
-//! `tools`; `text`, `toolCalls`) and those of LLxprt Code and Gemini CLI (`contents`, `systemInstruction`,
-//! `generationConfig`; `candidates`). A hook may change either.
+//! A payload contains the keys of two formats: those of `docs/spec/sdk-events.md` (`prompt`, `systemPrompt`, `tools`;
+//! `text`, `toolCalls`) and those of LLxprt Code and Gemini CLI (`contents`, `systemInstruction`, `generationConfig`;
+//! `candidates`). A hook may change the keys of either format.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::MergeMode;
@@ -40,7 +40,7 @@ pub(crate) fn request_json(prompt: &str, request: &ModelRequest) -> Value {
     whole
 }
 
-/// Converts a model reply to the JSON that hooks read. `response` already has the keys of the SDK format.
+/// Converts a model reply to the JSON that hooks read. `response` already contains the keys of the SDK format.
 pub(crate) fn reply_json(response: &Value, reply: &ModelReply) -> Value {
     let text = (!reply.text.is_empty()).then(|| json!({"text": reply.text}));
     let calls = reply.tool_calls.iter().map(function_call_json);
@@ -52,12 +52,12 @@ pub(crate) fn reply_json(response: &Value, reply: &ModelReply) -> Value {
     whole
 }
 
-/// Tool calls in the SDK format.
+/// Converts tool calls to the SDK format.
 pub(crate) fn tool_calls_json(calls: &[ModelToolCall]) -> Value {
     calls.iter().map(|call| json!({"id": call.id, "name": call.name, "args": call.args})).collect()
 }
 
-/// Applies a hook's change to a request. Keys that the hook left out keep their value.
+/// Applies a hook's change to a request. Keys that the hook left out keep their values.
 pub(crate) fn apply_request_change(target: &mut ModelRequest, merge: MergeMode, value: &Value) {
     let Value::Object(changes) = value else { return };
     let mut whole = request_json("", target);
@@ -131,7 +131,7 @@ fn set_temperature_and_max_tokens(
     target.max_tokens = limit.unwrap_or(target.max_tokens);
 }
 
-/// Applies sampling options. Options that the hook left out keep their value.
+/// Applies sampling options. Options that the hook left out keep their values.
 fn set_sampling(target: &mut SamplingOptions, config: &Value) {
     target.top_p = config.get("topP").and_then(Value::as_f64).or(target.top_p);
     let top_k = config.get("topK").and_then(Value::as_u64).and_then(|top_k| u32::try_from(top_k).ok());
@@ -204,7 +204,7 @@ fn parse_tool_call(at: u32, call: &Value) -> Option<ModelToolCall> {
     Some(ModelToolCall { id, name, args })
 }
 
-/// Joins the text of a list of parts, or returns a plain text as it is.
+/// Joins the text of a list of parts. A plain string is returned unchanged.
 fn join_text_parts(parts: &Value) -> String {
     match parts {
         Value::Array(parts) => parts.iter().filter_map(part_text).collect::<Vec<_>>().join(""),

@@ -2,9 +2,9 @@
 
 //! The reference agent: a small agent loop that fires every kind of event.
 //!
-//! [`AgentSession::prompt`] is the loop. The agent fires an event through [`EventDispatcher`] before each step and
-//! obeys the outcome: a tool runs with the arguments that hooks left, the model reads what hooks let through, and
-//! nothing runs when no decision could be made.
+//! [`AgentSession::prompt`] is the agent loop. Before each step, the agent fires an event through [`EventDispatcher`]
+//! and obeys the outcome. Tools run with the arguments as changed by hooks, the model receives only what hooks let
+//! through, and nothing runs if no decision could be made.
 //!
 //! | file | content |
 //! |---|---|

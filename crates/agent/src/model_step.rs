@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One model step: tool selection, request and reply, each with its event.
+//! Runs one model step: tool selection, request and reply, each with its event.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use crate::tools::task;
 use crate::{CancelToken, TurnError, hook_payload, permission};
 
 impl AgentSession {
-    /// Calls the model for the next step. Returns its reply and the names of the tools it was offered.
+    /// Calls the model for the next step. Returns the model's reply and the names of the tools it was offered.
     pub(crate) async fn ask_model(
         &self,
         cancel: &CancelToken,
@@ -72,7 +72,8 @@ impl AgentSession {
         Ok(())
     }
 
-    /// Calls the model, with the events before and after. Returns the reply and whether a hook changed it.
+    /// Calls the model and fires the events before and after the call. Returns the reply and whether a hook changed
+    /// it.
     pub(crate) async fn generate_with_hooks(
         &self,
         request: &mut ModelRequest,
@@ -161,7 +162,7 @@ impl AgentSession {
         }
     }
 
-    /// Adds the context of hooks to this request only; it is not kept in the conversation.
+    /// Adds the context from hooks to this request only. It is not kept in the conversation.
     fn add_context_to_request(&self, outcome: &Outcome, request: &mut ModelRequest) {
         let Some(text) = outcome.context_text() else { return };
         let block = ContentBlock::Text(text);
@@ -196,7 +197,7 @@ impl AgentSession {
         EventDraft { model, ..EventDraft::new(EventKind::PostModel, fields) }
     }
 
-    /// Model name and options as event payloads carry them.
+    /// Returns the model's name and options in the format of event payloads.
     pub(crate) fn model_config(&self) -> Value {
         let settings = &self.agent.settings;
         let mut config = json!({
@@ -208,7 +209,7 @@ impl AgentSession {
         config
     }
 
-    /// All tools of this session. Subagents cannot start further subagents.
+    /// Returns all tools of this session. Subagents cannot start further subagents.
     pub(crate) fn tool_specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.agent.tools.specs();
         if self.identity.is_none() && !self.agent.subagents.is_empty() {
@@ -222,7 +223,7 @@ impl AgentSession {
     }
 }
 
-/// Builds the reply that a hook supplied instead of the model, if there is one.
+/// Returns the reply that a hook supplied in place of the model's, if there is one.
 fn synthetic_reply(outcome: &Outcome, request: &ModelRequest) -> Option<ModelReply> {
     let mut reply = ModelReply {
         text: String::new(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Permission modes, and how the agent asks the user for permission.
+//! Defines permission modes, and asks the user for permission.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::provider::ModelToolCall;
 use crate::session::AgentSession;
 use crate::{CancelToken, TurnError};
 
-/// What the agent may do without asking. If a hook or rule decides `ask`, the user is asked in every mode.
+/// What the agent may do without asking the user. If a hook or rule decides `ask`, the user is asked in every mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PermissionMode {
     /// Reading is allowed; every change needs permission.
@@ -78,9 +78,9 @@ impl PermissionPrompt for NoPermissionPrompt {
     }
 }
 
-/// Whether a tool call has permission.
+/// Result of requesting permission for a tool call.
 pub(crate) enum PermissionResult {
-    /// The tool may run, with new arguments if a hook changed them.
+    /// The tool may run. Contains new arguments if a hook changed them.
     Yes(Option<Value>),
     No(String),
 }
@@ -88,7 +88,7 @@ pub(crate) enum PermissionResult {
 // === impl PermissionMode ===
 
 impl PermissionMode {
-    /// Name of the mode on the command line.
+    /// Returns the name of the mode on the command line.
     pub fn name(self) -> &'static str {
         MODES.iter().find(|(mode, _)| *mode == self).map_or("default", |(_, name)| name)
     }
@@ -98,12 +98,12 @@ impl PermissionMode {
         MODES.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
     }
 
-    /// Names of all modes.
+    /// Returns the names of all modes.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MODES.iter().map(|(_, name)| *name)
     }
 
-    /// What this mode requires before a tool runs that no hook or rule decided about.
+    /// Returns what this mode requires before a tool runs, for calls that no hook or rule decided.
     fn need_for(self, class: ToolClass) -> PermissionNeed {
         let reads = matches!(class, ToolClass::Read | ToolClass::Search | ToolClass::Todo | ToolClass::Agent);
         let edits = matches!(class, ToolClass::Write | ToolClass::Edit | ToolClass::Patch);
@@ -129,8 +129,8 @@ enum PermissionNeed {
     Refusal(&'static str),
 }
 
-/// Returns the reason if an outcome prevents a step other than a tool call. Asks the user if the decision is
-/// `ask`.
+/// Returns the reason if an outcome prevents a step other than a tool call. If the decision is `ask`, the user is
+/// asked first.
 pub(crate) async fn check_objection(
     session: &AgentSession,
     outcome: &Outcome,
@@ -154,7 +154,7 @@ pub(crate) async fn check_objection(
     }
 }
 
-/// Gets permission for a call that hooks and rules have decided about, if the mode or the decision requires it.
+/// Requests permission for a call after hooks and rules have been evaluated, if the mode or the decision requires it.
 pub(crate) async fn request_permission(
     session: &AgentSession,
     call: &ModelToolCall,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A session of the agent: its runtime, settings and state.
+//! A session of the agent, with its runtime, settings and state.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -18,15 +18,15 @@ use crate::tools::{SubagentKind, Toolbox};
 use crate::turn::TurnError;
 use crate::{CancelToken, EventDispatcher, ToolCallResult, permission, tool_call};
 
-/// How many names of recently run tools a session keeps for the `recentTools` field of events.
+/// Maximum number of recently run tools that a session keeps for the `recentTools` field of events.
 const RECENT_TOOLS_KEPT: usize = 10;
-/// Maximum number of concurrent [`execute_tool`](AgentSession::execute_tool) calls. It ends the recursion of a hook
-/// that runs the tool it is a hook of.
+/// Maximum number of concurrent [`execute_tool`](AgentSession::execute_tool) calls. This limit ends the recursion if
+/// a hook runs the same tool for which it is called.
 const MAX_EXTERNAL_CALLS: usize = 8;
 
 /// Returns a new event id and the current time.
 pub type EventIdSource = dyn Fn() -> (EventId, Timestamp) + Send + Sync;
-/// Returns the cost of a reply in US dollars, by model and usage, if the prices are known.
+/// Returns the cost of a reply in US dollars for a model and its usage; `None` if the prices are not known.
 pub type PriceLookup = dyn Fn(&str, &ModelUsage) -> Option<f64> + Send + Sync;
 
 /// Everything a session needs to run. Sessions can share one runtime.
@@ -74,9 +74,9 @@ pub struct AgentSettings {
     pub temperature: Option<f64>,
     /// Size of the context window in tokens.
     pub context_window: u64,
-    /// Share of the context window at which the session warns, 0 to 1.
+    /// Fraction of the context window at which the session warns, from 0 to 1.
     pub warn_at: f64,
-    /// Share of the context window at which the conversation is compacted, 0 to 1.
+    /// Fraction of the context window at which the conversation is compacted, from 0 to 1.
     pub compact_at: f64,
     /// Maximum number of model calls for one prompt.
     pub max_turns: u32,
@@ -88,7 +88,7 @@ pub struct AgentSession {
     pub(crate) id: String,
     pub(crate) identity: Option<SubagentIdentity>,
     state: Mutex<AgentSessionState>,
-    /// Held during a turn, so that turns run one at a time.
+    /// Lock held during a turn, so that turns run one at a time.
     pub(crate) turn: tokio::sync::Mutex<()>,
     external_calls: AtomicUsize,
 }
@@ -105,14 +105,14 @@ pub(crate) struct SubagentIdentity {
 #[derive(Debug, Default)]
 pub(crate) struct AgentSessionState {
     pub(crate) messages: Vec<ChatMessage>,
-    /// Names of the last tools that ran, latest last.
+    /// Names of the tools that ran last, most recent last.
     pub(crate) recent: VecDeque<String>,
     pub(crate) usage: ModelUsage,
     pub(crate) cost: Option<f64>,
-    /// Size of the context as the model last reported it; 0 if unknown.
+    /// Context size in tokens, as last reported by the model; 0 if unknown.
     pub(crate) context_tokens: u64,
     pub(crate) warned: bool,
-    /// Context from hooks that goes to the model with the next message.
+    /// Context from hooks that is sent to the model with the next message.
     pub(crate) pending: Vec<String>,
     pub(crate) turns: u32,
     pub(crate) turn_id: Option<String>,
@@ -122,7 +122,7 @@ pub(crate) struct AgentSessionState {
 }
 
 impl AgentSettings {
-    /// Default settings: the agent asks before every change.
+    /// Creates default settings, with which the agent asks before every change.
     pub fn new(model: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             source: "tenterhook-agent".to_owned(),
@@ -166,7 +166,7 @@ impl AgentSession {
         Ok(session)
     }
 
-    /// Ends the session. Hooks cannot prevent it.
+    /// Ends the session. Hooks cannot prevent the end.
     pub async fn end(&self, reason: &str) -> Result<(), TurnError> {
         let fields = json!({"reason": reason, "context": self.context_json()});
         let fired =
@@ -179,7 +179,7 @@ impl AgentSession {
         fired.map(drop)
     }
 
-    /// Runs one tool outside a turn, with the same hooks and rules as a call by the model.
+    /// Runs one tool outside a turn. The same hooks and rules apply as to a call by the model.
     pub async fn execute_tool(
         &self,
         name: &str,
@@ -200,12 +200,12 @@ impl AgentSession {
         tool_call::run_tool_call(self, &call, None, cancel).await
     }
 
-    /// Id of the session.
+    /// Returns the id of the session.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Tokens used so far.
+    /// Returns the number of tokens used so far.
     pub fn usage(&self) -> ModelUsage {
         self.state().usage
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One tool call: pre-tool event, permission, run with retries, post-tool event.
+//! Runs one tool call: fires the pre-tool event, checks permission, runs the tool with retries, and fires the
+//! post-tool event.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use crate::{CancelToken, TurnError};
 
 /// Maximum number of attempts for one tool call, even if a hook asks for more.
 const MAX_TOOL_ATTEMPTS: u32 = 3;
-/// Maximum delay before a retry, even if a hook asks for a longer one.
+/// Maximum delay before a retry, even if a hook asks for a longer delay.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// Result of a tool call.
@@ -37,7 +38,7 @@ pub struct ToolCallResult {
     pub context: Option<String>,
 }
 
-/// Runs a tool call from the model's request to its result. `available` are the tools the model was offered.
+/// Runs a tool call from the model's request to its result. `available` lists the tools that the model was offered.
 pub(crate) async fn run_tool_call(
     session: &AgentSession,
     wanted: &ModelToolCall,
@@ -71,7 +72,7 @@ pub(crate) async fn run_tool_call(
     run_with_retries(session, &call, cancel).await
 }
 
-/// Runs the tool, and again while hooks ask for a retry and attempts are left.
+/// Runs the tool. Runs it again as long as hooks ask for a retry and attempts are left.
 async fn run_with_retries(
     session: &AgentSession,
     call: &ModelToolCall,
@@ -142,7 +143,7 @@ async fn report_success(
     check_flow_after_tool(session, call, result, &outcome)
 }
 
-/// A failed attempt: the result for the model, and the delay before a retry if a hook asked for one.
+/// A failed attempt: the result for the model, and the delay before the retry if a hook asked for one.
 struct FailedAttempt {
     result: ToolCallResult,
     retry_delay: Option<Duration>,
@@ -217,7 +218,8 @@ fn with_new_args(session: &AgentSession, call: ModelToolCall, args: Option<Value
     ModelToolCall { args, ..call }
 }
 
-/// Context for the model after a tool ran. A deny comes too late to prevent the call, so its reason is context.
+/// Returns the context for the model after a tool has run. A deny comes too late to prevent the call, so its reason
+/// is added to the context.
 fn post_run_context(outcome: &Outcome) -> Option<String> {
     let objection = outcome.reason_with_nudge().filter(|_| outcome.decision == Decision::Deny);
     let parts: Vec<_> = objection.into_iter().chain(outcome.context_text()).collect();

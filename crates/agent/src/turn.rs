@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One turn: from the user's prompt to the agent's final reply. [`AgentSession::prompt`] is the loop.
+//! Runs one turn, from the user's prompt to the agent's final reply. [`AgentSession::prompt`] is the loop.
 
 use serde_json::json;
 use tenterhook_event::{Decision, EventKind};
@@ -11,7 +11,7 @@ use crate::provider::{ChatMessage, ChatRole, ContentBlock, ModelReply, ModelTool
 use crate::session::AgentSession;
 use crate::{CancelToken, DispatchError, ToolCallResult, permission, tool_call};
 
-/// How many times in a row a hook may block a stop. After that the agent finishes anyway.
+/// Maximum number of times in a row that a hook may block a stop. After that, the agent finishes anyway.
 pub const MAX_STOP_BLOCKS: u32 = 8;
 
 /// Why a turn ended before the agent had finished.
@@ -23,7 +23,7 @@ pub enum TurnError {
     /// A hook or rule denied the prompt, the model request or the model's reply.
     #[error("blocked: {reason}")]
     Blocked {
-        /// Reason, with the suggestion if there is one.
+        /// Reason, including the suggestion if there is one.
         reason: String,
     },
     /// A hook stopped the turn.
@@ -50,7 +50,7 @@ pub enum TurnError {
 }
 
 impl AgentSession {
-    /// Runs a prompt to the end and returns the agent's final reply.
+    /// Runs the turn for a prompt and returns the agent's final reply.
     pub async fn prompt(&self, text: &str, cancel: &CancelToken) -> Result<String, TurnError> {
         let _turn = self.turn.lock().await;
         self.report(AgentActivity::Prompt { text: text.to_owned() });
@@ -58,7 +58,7 @@ impl AgentSession {
         self.run_until_done(cancel).await
     }
 
-    /// Calls the model and its tools in turn until the model requests no more tools and no hook blocks the stop.
+    /// Calls the model and its tools alternately, until the model requests no more tools and no hook blocks the stop.
     pub(crate) async fn run_until_done(&self, cancel: &CancelToken) -> Result<String, TurnError> {
         let (mut model_calls, mut blocks) = (0, 0);
         loop {
@@ -93,8 +93,8 @@ impl AgentSession {
         Ok(())
     }
 
-    /// Runs the requested tools one after the other. If the turn ends early, the remaining calls get an error
-    /// result, because model APIs reject a conversation in which a tool call has no result.
+    /// Runs the requested tools in sequence. If the turn ends early, the remaining calls get an error result, because
+    /// model APIs reject a conversation in which a tool call has no result.
     async fn run_tool_calls(
         &self,
         reply: &ModelReply,
@@ -154,7 +154,7 @@ impl AgentSession {
         prompt.clone_into(&mut state.prompt);
     }
 
-    /// Adds a user message to the conversation, followed by the pending context of hooks.
+    /// Adds a user message to the conversation, followed by the pending context from hooks.
     pub(crate) fn push_user_message(&self, mut blocks: Vec<ContentBlock>) {
         let mut state = self.state();
         blocks.extend(state.pending.drain(..).map(ContentBlock::Text));
@@ -164,7 +164,7 @@ impl AgentSession {
         }
     }
 
-    /// Adds the pending context of hooks to the conversation before the model is called.
+    /// Adds the pending context from hooks to the conversation before the model is called.
     pub(crate) fn flush_pending_context(&self) {
         if !self.state().pending.is_empty() {
             self.push_user_message(Vec::new());

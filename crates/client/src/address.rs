@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Address of the daemon. The caller provides it; this crate never reads the environment.
+/// Address of the daemon. The caller provides the address; this crate never reads the environment.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
     /// Unix socket; the daemon authenticates the process by its user id.
@@ -19,7 +19,8 @@ pub enum Address {
 }
 
 impl Address {
-    /// Returns the socket in a state directory: `$TENTERHOOK_HOME`, or `~/.local/state/tenterhook` on Linux.
+    /// Returns the address of the socket in a state directory: `$TENTERHOOK_HOME`, or `~/.local/state/tenterhook` on
+    /// Linux.
     pub fn in_home(home: impl AsRef<Path>) -> Self {
         Self::Unix(home.as_ref().join("run").join("tenterhook.sock"))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of the agent that runs in the daemon.
+//! Runs sessions of the agent that is built into the daemon.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -21,7 +21,7 @@ use crate::events::{ModelResponse, ToolArgs, ToolCall, ToolResult};
 use crate::{Client, Error};
 
 tokio::task_local! {
-    /// The event that a hook of this client handles in the current task.
+    /// The event that one of this client's hooks is handling in the current task.
     pub(crate) static HANDLED_EVENT: Handling;
 }
 
@@ -35,9 +35,9 @@ pub struct NewSession {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum GenerateStep {
-    /// Text of the model that hooks have checked.
+    /// Text from the model that hooks have checked.
     Text(String),
-    /// Streamed text of the model that hooks have not checked yet.
+    /// Streamed text from the model that hooks have not checked yet.
     Draft(String),
     /// The model calls a tool.
     ToolCall(ToolCall),
@@ -45,7 +45,7 @@ pub enum GenerateStep {
     ToolResult {
         /// Id of the tool call.
         id: String,
-        /// Whether the call was denied; `output` then has the reason.
+        /// Whether the call was denied. If so, `output` contains the reason.
         denied: bool,
         /// Output of the tool.
         result: ToolResult,
@@ -56,14 +56,15 @@ pub enum GenerateStep {
     Done(ModelResponse),
 }
 
-/// The steps of a turn. Dropping it cancels the turn.
+/// The steps of a turn. Dropping this value cancels the turn.
 #[derive(Debug)]
 pub struct GenerateSteps {
     events: tonic::Streaming<GenerateEvent>,
 }
 
 impl NewSession {
-    /// Creates options for a session in a working directory, with all tools, no model and the default permission mode.
+    /// Creates options for a session in a working directory, with all tools, without a model and with the default
+    /// permission mode.
     pub fn in_dir(dir: impl AsRef<Path>) -> Self {
         let working_directory = dir.as_ref().to_string_lossy().into_owned();
         Self { request: CreateSessionRequest { working_directory, ..CreateSessionRequest::default() } }
@@ -126,7 +127,7 @@ impl Client {
         Err(unfinished_turn())
     }
 
-    /// Runs one turn of a session and returns its steps as a stream, including drafts of the model.
+    /// Runs one turn of a session and returns its steps as a stream, including drafts of the model's text.
     pub async fn generate_stream(&self, session_id: &str, prompt: &str) -> Result<GenerateSteps, Error> {
         self.start_turn(session_id, prompt, true).await
     }
@@ -137,8 +138,8 @@ impl Client {
         Ok(GenerateSteps { events: self.agent_rpc().generate(request).await?.into_inner() })
     }
 
-    /// Runs a tool in a session, with the same hooks and rules as for a call by the model. A denied call is an error; a
-    /// tool that ran and failed is a result.
+    /// Runs a tool in a session. The same hooks and rules apply as to a call by the model. A denied call is an error;
+    /// a tool that ran and failed is a result.
     pub async fn execute_tool(
         &self,
         session_id: &str,
@@ -178,7 +179,7 @@ impl Stream for GenerateSteps {
                 Some(Err(status)) => return Poll::Ready(Some(Err(status.into()))),
                 Some(Ok(event)) => event,
             };
-            // Unknown steps of a newer daemon are ignored.
+            // Unknown steps from a newer daemon are ignored.
             if let Some(what) = event.what {
                 return Poll::Ready(Some(decode_step(what)));
             }

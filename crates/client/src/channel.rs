@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The HTTP/2 connection to the daemon, opened on first use and again after it breaks.
+//! The HTTP/2 connection to the daemon. It is opened on first use and reopened after it breaks.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,10 +19,10 @@ use tonic::codegen::Service;
 
 use crate::{Address, Error};
 
-/// Flow-control window of one stream; the window of the connection is four times as large.
+/// Flow-control window of one stream. The connection's window is four times as large.
 const HTTP2_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// The connection to the daemon, opened on first use and again after it breaks. Clones share it.
+/// The connection to the daemon. It is opened on first use and reopened after it breaks. Clones share one connection.
 #[derive(Clone)]
 pub struct Channel {
     inner: Arc<ChannelInner>,
@@ -65,7 +65,7 @@ impl Channel {
         format!("http://{authority}").parse().unwrap_or_default()
     }
 
-    /// Returns an open connection.
+    /// Returns an open connection, connecting first if necessary.
     pub(crate) async fn connection(&self) -> Result<SendRequest<Body>, Error> {
         let mut open = self.inner.open.lock().await;
         if let Some(sender) = open.as_ref().filter(|sender| !sender.is_closed()) {
@@ -81,7 +81,7 @@ impl Channel {
             Address::Tcp { address, .. } => {
                 let stream =
                     TcpStream::connect(address).await.map_err(|error| unreachable(error.to_string()))?;
-                // Messages are small, and each is waited for.
+                // Messages are small, and the sender waits for each reply.
                 let _ = stream.set_nodelay(true);
                 handshake(stream).await
             }
@@ -100,7 +100,7 @@ async fn handshake(
         .initial_connection_window_size(HTTP2_WINDOW_BYTES * 4)
         .handshake(TokioIo::new(stream))
         .await?;
-    // The task ends when all senders are dropped or the daemon disconnects; pending requests then fail.
+    // This task ends when all senders are dropped or the daemon disconnects; pending requests then fail.
     tokio::spawn(async move { drop(connection.await) });
     Ok(sender)
 }

@@ -13,9 +13,9 @@ use tokio::task::AbortHandle;
 use crate::channel::Channel;
 use crate::{Address, Error, Hook, hook_stream};
 
-/// Largest message: a payload of 32 MiB and its envelope.
+/// Maximum message size: a payload of 32 MiB and its envelope.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 33 * 1024 * 1024;
-/// How long [`Client::ready`] waits for the stream.
+/// How long [`Client::ready`] waits for the stream to open.
 const STREAM_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of the daemon. Clones share one connection; the stream ends when the last clone is dropped.
@@ -32,7 +32,7 @@ pub struct ClientBuilder {
     id: Option<String>,
 }
 
-/// State shared by the client and the task of its stream.
+/// State shared by the client and its stream task.
 pub(crate) struct ClientShared {
     pub(crate) channel: Channel,
     pub(crate) state: Mutex<ConnectionState>,
@@ -43,11 +43,11 @@ pub(crate) struct ClientShared {
 #[derive(Default)]
 pub(crate) struct ConnectionState {
     pub(crate) hooks: HashMap<String, Hook>,
-    /// Queue of responses, while a stream is open.
+    /// Queue of responses; present only while a stream is open.
     pub(crate) responses: Option<mpsc::Sender<HookResponse>>,
     /// Running handlers, by call id.
     pub(crate) running: HashMap<u64, AbortHandle>,
-    /// The last responses, in case the stream breaks before they arrive.
+    /// The most recent responses, kept in case the stream breaks before they arrive.
     pub(crate) sent_responses: VecDeque<HookResponse>,
     /// The task that keeps a stream open.
     pub(crate) task: Option<AbortHandle>,
@@ -56,10 +56,10 @@ pub(crate) struct ConnectionState {
 /// Status of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StreamStatus {
-    /// The stream is being opened, with the error of the last attempt.
+    /// The stream is being opened. Contains the error of the last attempt.
     Opening(Option<Error>),
     Open,
-    /// The stream is not opened again.
+    /// The stream is closed and will not be reopened. Contains the reason.
     Closed(Error),
 }
 
@@ -78,7 +78,7 @@ impl Client {
         Self::builder(address).build()
     }
 
-    /// Opens the stream if necessary, and returns when it is open.
+    /// Opens the stream if necessary, and waits until it is open.
     pub async fn ready(&self) -> Result<(), Error> {
         hook_stream::start(&self.shared);
         let mut status = self.shared.status.subscribe();
@@ -98,7 +98,7 @@ impl Client {
         }
     }
 
-    /// Returns the connection, for other services of the daemon.
+    /// Returns the connection, for use with other services of the daemon.
     pub fn channel(&self) -> Channel {
         self.shared.channel.clone()
     }
@@ -155,7 +155,7 @@ impl ClientShared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the stream and aborts its handlers.
+    /// Ends the stream and aborts all running handlers.
     pub(crate) fn close(&self) {
         self.status.send_replace(StreamStatus::Closed(Error::Closed));
         let mut state = self.lock();

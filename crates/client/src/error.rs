@@ -3,26 +3,26 @@
 use tenterhook_proto::v1::{ErrorCode, HookError};
 use tonic::Code;
 
-/// An error of the client.
+/// Why a client operation failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The daemon does not run or does not answer.
+    /// The daemon is not running or does not answer.
     #[error("cannot reach the daemon at {address}: {why} (start it with `tenterhook start`)")]
     Unreachable {
         /// Address that was tried.
         address: String,
-        /// Error of the system.
+        /// Error reported by the operating system.
         why: String,
     },
     /// The daemon refused the request.
     #[error("{message}{}", parenthesize(.hint))]
     Refused {
-        /// Kind of the refusal.
+        /// Machine-readable kind of the refusal.
         code: ErrorCode,
         /// Reason for the refusal.
         message: String,
-        /// What to do about it; may be empty.
+        /// What the caller can do about the refusal; may be empty.
         hint: String,
     },
     /// The gRPC call failed.
@@ -30,7 +30,7 @@ pub enum Error {
     Status {
         /// gRPC status code.
         code: Code,
-        /// Message of the status.
+        /// Status message.
         message: String,
     },
     /// Another stream with the same client id replaced this one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Typed payloads of events. [`HookEvent::as_type`](crate::HookEvent::as_type) converts a payload; fields without a
-//! counterpart here are only in [`HookEvent::payload`](crate::HookEvent::payload).
+//! Typed event payloads. [`HookEvent::as_type`](crate::HookEvent::as_type) converts a payload into one of these
+//! types. Fields that these types lack are available in [`HookEvent::payload`](crate::HookEvent::payload).
 //!
 //! ```
 //! use tenterhook_client::{HookEvent, HookResponse, events::PreToolUse};
@@ -31,15 +31,15 @@ macro_rules! payloads {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TokenUsage {
-    /// Tokens in the prompt.
+    /// Number of tokens in the prompt.
     pub input_tokens: u64,
-    /// Tokens in the reply.
+    /// Number of tokens in the response.
     pub output_tokens: u64,
     /// Sum of input and output tokens.
     pub total_tokens: u64,
-    /// Tokens read from a prompt cache.
+    /// Number of tokens read from a prompt cache.
     pub cache_read_tokens: Option<u64>,
-    /// Tokens written to a prompt cache.
+    /// Number of tokens written to a prompt cache.
     pub cache_write_tokens: Option<u64>,
 }
 
@@ -50,12 +50,12 @@ payloads! {
         name: String,
         /// Provider of the model.
         provider: Option<String>,
-        /// Sampling temperature of the request.
+        /// Sampling temperature.
         temperature: Option<f64>,
-        /// Most output tokens.
+        /// Maximum number of output tokens.
         max_tokens: Option<u64>,
     }
-    /// A tool call of a model.
+    /// A tool call made by a model.
     ToolCall {
         /// Id of the call.
         id: String,
@@ -64,11 +64,11 @@ payloads! {
         /// Arguments of the tool.
         args: ToolArgs,
     }
-    /// Context of an event.
+    /// Circumstances of an event.
     Context {
         /// Working directory of the agent.
         working_directory: String,
-        /// Recently used tools, the latest last.
+        /// Recently used tools, most recent last.
         recent_tools: Vec<String>,
         /// Tokens used by the session so far.
         token_usage: TokenUsage,
@@ -84,11 +84,11 @@ payloads! {
         /// Run time in milliseconds.
         duration: f64,
     }
-    /// The response of a model.
+    /// A model's response.
     ModelResponse {
         /// Text of the response.
         text: String,
-        /// Tool calls of the response.
+        /// Tool calls in the response.
         tool_calls: Vec<ToolCall>,
         /// Tokens used by the response.
         usage: TokenUsage,
@@ -99,36 +99,36 @@ payloads! {
     SessionStart {
         /// What started the session: `startup`, `resume`, `clear`, `compact`, …
         source: String,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
         /// The model, if it is already known.
         model: Option<ModelConfig>,
     }
     /// Payload of `SessionEnd`.
     SessionEnd {
-        /// Reason of the event.
+        /// Why the session ended.
         reason: String,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
     }
     /// Payload of `GenerateStart`.
     GenerateStart {
-        /// Prompt of the request.
+        /// Prompt sent to the model.
         prompt: String,
-        /// System prompt of the request.
+        /// System prompt sent to the model.
         system_prompt: Option<String>,
-        /// Model of the request.
+        /// Model that the request is for.
         model: ModelConfig,
         /// Tools that the model may call.
         tools: Vec<String>,
     }
     /// Payload of `GenerateEnd`.
     GenerateEnd {
-        /// Prompt of the request.
+        /// Prompt sent to the model.
         prompt: String,
-        /// Model of the request.
+        /// Model that the request is for.
         model: ModelConfig,
-        /// Response of the model.
+        /// The model's response.
         response: ModelResponse,
     }
     /// Payload of `PreToolUse`.
@@ -137,7 +137,7 @@ payloads! {
         tool: String,
         /// Arguments of the tool.
         args: ToolArgs,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
     }
     /// Payload of `PostToolUse`.
@@ -146,9 +146,9 @@ payloads! {
         tool: String,
         /// Arguments of the tool.
         args: ToolArgs,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
-        /// Result of the tool.
+        /// Result of the tool call.
         result: ToolResult,
     }
     /// Payload of `ToolError`.
@@ -157,9 +157,9 @@ payloads! {
         tool: String,
         /// Arguments of the tool.
         args: ToolArgs,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
-        /// Text of the error.
+        /// Error message.
         error: String,
         /// Number of attempts so far.
         attempt: u64,
@@ -172,18 +172,18 @@ payloads! {
         tool: String,
         /// Arguments of the tool.
         args: ToolArgs,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
-        /// Reason of the event.
+        /// Why permission is requested, granted or denied.
         reason: Option<String>,
     }
     /// Payload of `PreCompact`.
     PreCompact {
         /// What triggered the compaction: `auto`, `manual`, …
         trigger: String,
-        /// Instructions of the user for the summary.
+        /// The user's instructions for the summary.
         custom_instructions: Option<String>,
-        /// Tokens in the context.
+        /// Number of tokens in the context.
         usage: Option<TokenUsage>,
     }
     /// Payload of `PostCompact`.
@@ -192,25 +192,25 @@ payloads! {
         trigger: String,
         /// Summary that replaces the context.
         summary: Option<String>,
-        /// Tokens in the context.
+        /// Number of tokens in the context.
         usage: Option<TokenUsage>,
     }
     /// Payload of `ContextWarning`.
     ContextWarning {
-        /// Tokens in the context.
+        /// Number of tokens in the context.
         usage: TokenUsage,
         /// Size of the context window in tokens.
         max_tokens: Option<u64>,
-        /// Share of the context window at which the warning is sent, from 0 to 1.
+        /// Fraction of the context window at which the warning is sent, from 0 to 1.
         threshold: Option<f64>,
-        /// Text of the warning.
+        /// Warning message.
         message: Option<String>,
     }
     /// Payload of `UserPromptSubmit`.
     UserPromptSubmit {
-        /// Prompt of the user.
+        /// The user's prompt.
         prompt: String,
-        /// Context of the event.
+        /// Circumstances of the event.
         context: Context,
     }
 }

@@ -7,7 +7,7 @@ use tenterhook_proto::v1::{FireRequest, FireResponse, HookAction};
 
 use crate::{Client, Error};
 
-/// An event that an agent fires at the daemon.
+/// An event that an agent sends to the daemon for evaluation.
 #[derive(Debug, Clone)]
 pub struct FiredEvent {
     request: FireRequest,
@@ -17,7 +17,7 @@ pub struct FiredEvent {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FireResult {
-    /// Id of the event, as in the ledger.
+    /// Id of the event in the ledger.
     pub event_id: String,
     /// Whether the action is blocked.
     pub blocked: bool,

@@ -10,7 +10,7 @@ use tenterhook_proto::v1::{self, HookConfig, HookMatcher, RegisterHookRequest};
 
 use crate::{HandlerResult, HookEvent};
 
-/// What happens if a hook fails: it times out, returns an error, or its program is not connected.
+/// What happens if a hook fails: the hook times out, returns an error, or its program is not connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailBehavior {
     /// The action continues.
@@ -51,7 +51,7 @@ impl Hook {
         self
     }
 
-    /// Runs the hook only for this tool; the name must be equal.
+    /// Runs the hook only for the tool with exactly this name.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>) -> Self {
         self.matcher.tool = Some(tool.into());
@@ -112,7 +112,7 @@ impl Hook {
         self
     }
 
-    /// Sets the function of the hook. Its future is dropped when the daemon cancels the call.
+    /// Sets the hook's function. When the daemon cancels a call, the function's future is dropped.
     #[must_use]
     pub fn run<F, R, A>(mut self, f: F) -> Self
     where

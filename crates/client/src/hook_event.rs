@@ -16,15 +16,15 @@ pub struct HookEvent {
     pub hook_id: String,
     /// Type of the event, such as `PreToolUse`.
     pub event_type: String,
-    /// The harness's id of the session; may be empty.
+    /// Session id assigned by the harness; may be empty.
     pub session_id: String,
-    /// Id of the event, as in the ledger.
+    /// Id of the event in the ledger.
     pub event_id: String,
-    /// When the event happened, in milliseconds since 1970.
+    /// When the event happened, in milliseconds since the Unix epoch.
     pub timestamp: i64,
     /// How long the daemon waits for the response; `None` for an observing hook.
     pub timeout: Option<Duration>,
-    /// Number of times the hook has been called for this event, from 1.
+    /// How many times the hook has been called for this event, including this call.
     pub attempt: i32,
     /// Whether the event was sent before, or happened while the stream was disconnected.
     pub redelivered: bool,

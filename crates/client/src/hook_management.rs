@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Registering, listing and removing hooks, watching the daemon, and the audit level.
+//! Registers, lists and removes hooks, watches the daemon's events, and sets the audit level.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,24 +16,25 @@ use tenterhook_proto::v1::{
 use crate::client::random_id;
 use crate::{Client, Error, HandlerResult, Hook, HookEvent};
 
-/// How long [`Client::close`] waits for the daemon.
+/// How long [`Client::close`] waits for the daemon's reply.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A hook as returned by [`Client::list_hooks`].
 pub type ListedHook = HookInfo;
 
-/// How much is recorded about SDK hooks, in addition to the record of each decision.
+/// How much is recorded about SDK hooks, in addition to the record that every decision gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AuditLevel {
-    /// Hooks that are registered and removed.
+    /// Records hooks that are registered and removed.
     Off,
-    /// In addition, hooks that block, modify or fail.
+    /// Also records hooks that block, modify or fail.
     Info,
-    /// In addition, hooks that start and complete.
+    /// Also records hooks that start and complete.
     Verbose,
 }
 
-/// A hook that is unregistered when this value is dropped. [`TemporaryHook::end`] also waits until it is unregistered.
+/// A hook that is unregistered when this value is dropped. [`TemporaryHook::end`] unregisters it and waits until the
+/// daemon has confirmed.
 #[derive(Debug)]
 #[must_use = "the hook is unregistered when this is dropped"]
 pub struct TemporaryHook {
@@ -41,7 +42,7 @@ pub struct TemporaryHook {
     id: Option<String>,
 }
 
-/// A stream of events in the daemon, as pairs of kind and JSON data.
+/// A stream of the daemon's events, as pairs of kind and JSON data.
 #[derive(Debug)]
 pub struct WatchStream {
     events: tonic::Streaming<WatchEvent>,
@@ -58,7 +59,7 @@ impl Client {
         self.register(Hook::on(event_type).run(handler)).await
     }
 
-    /// Registers a hook and returns its id. It is registered again if the daemon restarts.
+    /// Registers a hook and returns its id. If the daemon restarts, the hook is registered again.
     pub async fn register(&self, hook: Hook) -> Result<String, Error> {
         self.ready().await?;
         let id = match &hook.id {
@@ -107,8 +108,8 @@ impl Client {
         }
     }
 
-    /// Watches events of the daemon from now on: `decided`, `session`, `generation`, `verify`, `warning`. An empty list
-    /// means all kinds.
+    /// Watches the daemon's events from now on: `decided`, `session`, `generation`, `verify`, `warning`. An empty
+    /// list means all kinds.
     pub async fn watch(&self, kinds: &[&str]) -> Result<WatchStream, Error> {
         let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
         let request = WatchRequest { kinds, session_id: String::new() };
@@ -158,7 +159,7 @@ impl TemporaryHook {
         self.id.as_deref().unwrap_or_default()
     }
 
-    /// Unregisters the hook and waits for the daemon.
+    /// Unregisters the hook and waits until the daemon has confirmed.
     pub async fn end(mut self) -> Result<(), Error> {
         match self.id.take() {
             Some(id) => self.client.unregister_hook(&id).await,
@@ -171,7 +172,7 @@ impl Drop for TemporaryHook {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let client = self.client.clone();
-        // The handler no longer runs from now on; the daemon is notified in the background.
+        // From now on the handler is not called; the daemon is notified in the background.
         client.shared.lock().hooks.remove(&id);
         runtime.spawn(async move { client.unregister_hook(&id).await });
     }

@@ -28,7 +28,7 @@ pub struct HookResponse {
 #[error("{0}")]
 pub(crate) struct HandlerFailure(String);
 
-/// The result of a handler: a response or an error. Handlers can return [`HookResponse`], `()` or
+/// What a handler returns: a response or an error. Handlers can return [`HookResponse`], `()` or
 /// `Result<HookResponse, E>`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandlerResult(pub(crate) Result<HookResponse, HandlerFailure>);
@@ -112,7 +112,7 @@ impl From<()> for HandlerResult {
     }
 }
 
-/// An error is a failure of the hook; [`Hook::fail`](crate::Hook::fail) decides.
+/// An error counts as a failure of the hook; [`Hook::fail`](crate::Hook::fail) decides what happens then.
 impl<E: Display> From<Result<HookResponse, E>> for HandlerResult {
     fn from(result: Result<HookResponse, E>) -> Self {
         Self(result.map_err(|error| HandlerFailure(error.to_string())))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The stream of hook calls. It is opened again after it breaks; each call runs in its own task.
+//! The stream of hook calls. It is reopened after it breaks, and each call runs in its own task.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
@@ -14,15 +14,15 @@ use crate::agent_session::HANDLED_EVENT;
 use crate::client::{ClientShared, StreamStatus, hook_service};
 use crate::{Error, HandlerResult, Hook, HookEvent as DecodedEvent};
 
-/// Delay before the stream is opened again: the first one, doubled at each failure up to the maximum.
+/// Delay before the stream is reopened. It starts at the minimum and doubles at each failure, up to the maximum.
 const MIN_RECONNECT_DELAY: Duration = Duration::from_millis(50);
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(5);
-/// Most responses that wait to be sent.
+/// Maximum number of responses waiting to be sent.
 const RESPONSE_QUEUE_CAPACITY: usize = 4096;
-/// Most responses that are kept in case the stream breaks before they arrive.
+/// Maximum number of responses kept in case the stream breaks before they arrive.
 const MAX_KEPT_RESPONSES: usize = 256;
 
-/// Starts the task that keeps a stream open, if it does not run yet.
+/// Starts the task that keeps a stream open, if that task is not running yet.
 pub(crate) fn start(shared: &Arc<ClientShared>) {
     let mut state = shared.lock();
     let closed = matches!(*shared.status.borrow(), StreamStatus::Closed(_));
@@ -46,14 +46,14 @@ async fn keep_open(weak: Weak<ClientShared>) {
         shared.status.send_replace(StreamStatus::Opening(error));
         drop(shared);
         delay = if opened { MIN_RECONNECT_DELAY } else { (delay * 2).min(MAX_RECONNECT_DELAY) };
-        // Random jitter, so that not all programs reconnect at the same time after a restart of the daemon.
+        // Random jitter keeps programs from all reconnecting at the same time after the daemon restarts.
         let mut jitter = [0];
         let jitter = getrandom::fill(&mut jitter).map_or(0, |()| u8::from_ne_bytes(jitter));
         tokio::time::sleep(delay.mul_f64(0.75 + f64::from(jitter) / 512.0)).await;
     }
 }
 
-/// Runs one stream until it ends. Returns whether it was open, and the error that ended it.
+/// Runs one stream until it ends. Returns whether the stream was open, and the error that ended it.
 async fn run_stream(weak: &Weak<ClientShared>) -> (bool, Option<Error>) {
     let Some(shared) = weak.upgrade() else { return (false, None) };
     let (sender, mut waiting) = mpsc::channel::<HookResponse>(RESPONSE_QUEUE_CAPACITY);
@@ -81,7 +81,7 @@ async fn run_stream(weak: &Weak<ClientShared>) -> (bool, Option<Error>) {
             .collect()
     };
     for request in missing {
-        // A hook that the daemon refuses now is not registered; `list_hooks` shows that.
+        // A hook that the daemon refuses at this point stays unregistered; `list_hooks` shows that.
         if let Err(status) = hook_service(&shared.channel).register_hook(request).await {
             return (true, Some(status.into()));
         }
@@ -103,7 +103,7 @@ async fn run_stream(weak: &Weak<ClientShared>) -> (bool, Option<Error>) {
                 }
             }
             HookEventKind::HookGoodbye => return (true, None),
-            // The daemon has already handled an invalid response.
+            // The daemon has already handled the invalid response.
             HookEventKind::HookHello | HookEventKind::HookRefused => {}
         }
     }
@@ -128,7 +128,8 @@ fn run_handler(shared: &Arc<ClientShared>, event: HookEvent) {
     let weak = Arc::downgrade(shared);
     let task = tokio::spawn(async move {
         let (event_id, hook_id) = (event.event_id.clone(), event.hook_id.clone());
-        // Requests of the handler to the daemon's agent name this hook, so that it is not called for them.
+        // Requests of the handler to the daemon's agent name this hook, so that the hook is not called for its own
+        // requests.
         let response = HANDLED_EVENT.scope(Handling { event_id, hook_id }, call_handler(&hook, &event)).await;
         let waits = event.timeout_ms > 0;
         let responses = weak.upgrade().and_then(|shared| {
@@ -144,7 +145,7 @@ fn run_handler(shared: &Arc<ClientShared>, event: HookEvent) {
             state.responses.clone()
         });
         if let Some(responses) = responses {
-            // If the stream has just broken, the daemon sends the call again, and the response is kept.
+            // If the stream has just broken, the daemon sends the call again, and the kept response answers it.
             drop(responses.send(response).await);
         }
     });

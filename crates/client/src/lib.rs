@@ -26,5 +26,5 @@ pub use hook_event::HookEvent;
 pub use hook_management::{AuditLevel, ListedHook, TemporaryHook, WatchStream};
 pub use hook_response::{HandlerResult, HookResponse};
 
-/// The protobuf messages of the gRPC API, for calls that this crate does not wrap.
+/// The protobuf messages of the gRPC API, for calls without a wrapper in this crate.
 pub use tenterhook_proto::v1 as proto;

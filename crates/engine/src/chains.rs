@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Chains: hooks of one chain run in order, and each sees the changes of the hooks before it.
+//! Groups hooks into chains. The hooks of one chain run in order, and each sees the changes made by the hooks before
+//! it.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tenterhook_harness::{CallPart, apply_to_native};
 use crate::Hook;
 
 /// Groups the selected hooks into units that run in parallel: a single hook, or all hooks of one chain. Returns
-/// indexes of `selected`.
+/// indexes into `selected`.
 pub(crate) fn group_into_units(selected: &[Arc<Hook>]) -> Vec<Vec<usize>> {
     let mut units: Vec<(Option<&str>, Vec<usize>)> = Vec::with_capacity(selected.len());
     for (index, hook) in selected.iter().enumerate() {
@@ -24,7 +25,8 @@ pub(crate) fn group_into_units(selected: &[Arc<Hook>]) -> Vec<Vec<usize>> {
     units.into_iter().map(|(_, unit)| unit).collect()
 }
 
-/// Returns the call as the next hook of the chain sees it; `None` if this finding changes nothing.
+/// Returns the call with this finding's changes applied, for the next hook of the chain; `None` if the finding
+/// changes nothing.
 pub(crate) fn apply_finding(call: &HookCall, finding: &Finding) -> Option<HookCall> {
     if finding.modifications.is_empty() && finding.context.is_none() {
         return None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The engine: runs events through the pipeline under a configuration that can be replaced at any time.
+//! The engine: runs events through the pipeline. Its configuration can be replaced at any time.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,10 @@ use crate::{
     FailMode, Hook, HookBackend, HookCondition, HookId, Judge, NoJudge, NoRecorder, Recorder, flow, response,
 };
 
-/// Time limit of an in-process hook that sets none.
+/// Default time limit of an in-process hook.
 const DEFAULT_HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Decides about events: selects and runs hooks, evaluates rules, folds all findings and records the outcome.
+/// Decides events: selects and runs hooks, evaluates rules, folds all findings and records the outcome.
 pub struct Engine {
     generation: ArcSwap<Generation>,
     /// Held while a new generation is derived from the current one, so that no change is lost.
@@ -74,19 +74,19 @@ impl Engine {
         self.generation.load_full()
     }
 
-    /// Replaces the configuration. Calls in progress finish with the one they started with.
+    /// Replaces the configuration. Calls in progress finish with the configuration they started with.
     pub fn reload(&self, generation: Generation) {
         let _lock = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.generation.store(Arc::new(generation));
     }
 
-    /// Adds a hook; it runs from the next event on.
+    /// Adds a hook, which runs from the next event on.
     pub fn register(&self, hook: Hook) -> Result<HookId, RegisterError> {
         let id = Arc::clone(&hook.id);
         self.change(|generation| generation.with_hook(hook)).map(|()| id)
     }
 
-    /// Removes a hook; it no longer runs from the next event on.
+    /// Removes a hook. It does not run for later events.
     pub fn unregister(&self, id: &str) -> Result<(), RegisterError> {
         self.change(|generation| generation.without_hook(id))
     }
@@ -96,12 +96,12 @@ impl Engine {
         self.change(|generation| generation.with_hook_enabled(id, true))
     }
 
-    /// Disables a hook; it stays registered.
+    /// Disables a hook without unregistering it.
     pub fn disable(&self, id: &str) -> Result<(), RegisterError> {
         self.change(|generation| generation.with_hook_enabled(id, false))
     }
 
-    /// Returns all hooks, in the order in which they count.
+    /// Returns all hooks in the order in which they run.
     pub fn list(&self) -> Vec<Arc<Hook>> {
         self.generation.load().all_hooks().to_vec()
     }
@@ -123,14 +123,14 @@ impl Engine {
 // === impl EngineBuilder ===
 
 impl EngineBuilder {
-    /// Sets the name of the configuration in records.
+    /// Sets the name that records use for the configuration.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Sets the limits on the number of hooks and on their time.
+    /// Sets the limits on the number of hooks and on their run time.
     #[must_use]
     pub fn limits(mut self, limits: HookLimits) -> Self {
         self.limits = limits;
@@ -151,14 +151,14 @@ impl EngineBuilder {
         self
     }
 
-    /// Adds hooks that were built elsewhere.
+    /// Adds hooks that were built before.
     #[must_use]
     pub fn hooks(mut self, hooks: impl IntoIterator<Item = Hook>) -> Self {
         self.hooks.extend(hooks);
         self
     }
 
-    /// Starts an in-process hook for this kind of event; [`HookBuilder::run`] adds it.
+    /// Starts building an in-process hook for this kind of event; [`HookBuilder::run`] adds it.
     pub fn on(mut self, kind: EventKind) -> HookBuilder<Self> {
         let hook = new_hook(format!("{kind}-{}", self.hooks.len() + 1), kind);
         let finish = Box::new(move |hook| {
@@ -168,7 +168,7 @@ impl EngineBuilder {
         HookBuilder { hook, finish }
     }
 
-    /// Builds the engine. Returns an error if ids are not unique or a limit is exceeded.
+    /// Builds the engine. Returns an error if hook ids are not unique or a limit is exceeded.
     pub fn build(self) -> Result<Engine, RegisterError> {
         let generation = Generation::new(self.name, self.hooks, self.limits, self.judge)?;
         Ok(Engine {
@@ -216,7 +216,7 @@ impl<T> HookBuilder<T> {
         self
     }
 
-    /// Runs the hook at another kind of event as well.
+    /// Runs the hook at one more kind of event.
     #[must_use]
     pub fn and_on(mut self, kind: EventKind) -> Self {
         self.hook.on.push(kind);
@@ -272,7 +272,7 @@ impl<T> HookBuilder<T> {
         self
     }
 
-    /// Sets the function of the hook; see [`response`] for its answers.
+    /// Sets the hook's function. The module [`response`] builds the answers that the function returns.
     pub fn run<F, R, A>(mut self, f: F) -> T
     where
         F: Fn(Arc<Event>) -> R + Send + Sync + 'static,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The pipeline of one hook call. Every decision is made here.
+//! The pipeline of one hook call. All decisions are made in this module.
 
 use std::time::Instant;
 
@@ -22,8 +22,8 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &HookC
     evaluate(generation, call, Vec::new(), finished).record(generation, recorder, call).await
 }
 
-/// Like [`fire`], on the calling thread and without a runtime. Returns `None` if a hook has to run or the recorder needs
-/// a runtime.
+/// Runs one call like [`fire`], but on the calling thread and without a runtime. Returns `None` if a hook has to run
+/// or the recorder needs a runtime.
 pub fn fire_now(generation: &Generation, recorder: &dyn Recorder, call: &HookCall) -> Option<Outcome> {
     let recorder = recorder.blocking()?;
     let started = Instant::now();
@@ -34,16 +34,17 @@ pub fn fire_now(generation: &Generation, recorder: &dyn Recorder, call: &HookCal
     Some(evaluated.into_outcome(call, recorded))
 }
 
-/// First stage of [`fire`]: selects and runs hooks. The only stage that waits for other programs.
+/// Runs the first stage of [`fire`]: selects and runs hooks. No other stage waits for other programs.
 pub async fn run_hooks(generation: &Generation, call: &HookCall) -> FinishedHooks {
     let started = Instant::now();
     let selected = select_hooks(generation, call);
     FinishedHooks { started, findings: retry::run_with_retries(selected, call, generation.limits()).await }
 }
 
-/// Second stage of [`fire`]: evaluates the rules on a call whose hooks have run, and folds all findings. Takes processor
-/// time in proportion to the call's text and never waits. `earlier` has the findings of hooks outside this engine that
-/// have already answered; they count like those of the generation's hooks and come first.
+/// Runs the second stage of [`fire`]: evaluates the rules on a call whose hooks have run, and folds all findings. The
+/// processor time is proportional to the length of the call's text, and the function never waits. `earlier` contains
+/// findings of hooks outside this engine that have already answered. They count like the findings of the generation's
+/// hooks and come first.
 pub fn evaluate(
     generation: &Generation,
     call: &HookCall,
@@ -80,14 +81,14 @@ fn select_hooks(generation: &Generation, call: &HookCall) -> SelectedHooks {
     select::select_hooks(generation.hooks_for(event.event), event, generation.skipped_hooks())
 }
 
-/// Findings of the hooks of one call, before rules are evaluated.
+/// Findings of one call's hooks, before the rules are evaluated.
 #[derive(Debug)]
 pub struct FinishedHooks {
     started: Instant,
     findings: HookFindings,
 }
 
-/// A call that has an outcome but is not recorded yet. The outcome is available only after the record.
+/// A call that has an outcome but is not recorded yet. The outcome is available only after it is recorded.
 #[derive(Debug)]
 pub struct EvaluatedCall {
     started: Instant,
@@ -97,8 +98,8 @@ pub struct EvaluatedCall {
 }
 
 impl EvaluatedCall {
-    /// Last stage of [`fire`]: records the decision and returns the outcome. A decision that cannot be recorded is denied
-    /// if the call can still be prevented.
+    /// Runs the last stage of [`fire`]: records the decision and returns the outcome. If the decision cannot be
+    /// recorded and the call can still be prevented, the call is denied.
     pub async fn record(
         mut self,
         generation: &Generation,
@@ -146,7 +147,7 @@ fn merge_observations(one: Option<Value>, other: Option<Value>) -> Option<Value>
     }
 }
 
-/// A decision that cannot be recorded is not taken: the call is denied if it can still be prevented.
+/// Replaces a decision that cannot be recorded: the call is denied if it can still be prevented.
 fn refuse_unrecorded(kind: EventKind, outcome: Outcome, why: &str) -> Outcome {
     let message = format!("Tenterhook could not record this decision: {why}");
     let mut finding = Finding { message: Some(message.clone()), ..Finding::silent(Origin::Engine) };

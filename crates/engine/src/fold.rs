@@ -2,12 +2,12 @@
 
 //! Folds findings into one outcome.
 //!
-//! Findings are in (priority, registration) order, hooks before rules. The outcome depends only on the findings and
-//! their order.
+//! Findings are sorted by priority, then by registration, with hooks before rules. The outcome depends only on the
+//! findings and their order.
 
 use tenterhook_event::{Attributed, Decision, Event, Finding, Flow, Modification, Outcome};
 
-/// Folds findings into one outcome. The strictest decision applies; texts and modifications are collected.
+/// Folds findings into one outcome. The strictest decision applies; texts and modifications of all findings are kept.
 pub fn fold(event: &Event, findings: &[Finding]) -> Outcome {
     let decision = findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
     let deciding = || findings.iter().filter(move |finding| finding.decision == decision);
@@ -57,7 +57,7 @@ pub fn strengthen(mut outcome: Outcome, finding: Finding) -> Outcome {
     outcome
 }
 
-/// Returns a copy of the event with this tool input.
+/// Returns a copy of the event with its tool input replaced by `input`.
 pub fn with_tool_input(event: &Event, input: &serde_json::Value) -> Event {
     let mut changed = event.clone();
     if let Some(tool) = &mut changed.tool {

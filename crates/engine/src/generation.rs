@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A generation: one immutable configuration of hooks, limits and rules. Each event is decided by exactly one.
+//! A generation: one immutable configuration of hooks, limits and rules. Exactly one generation decides each event.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use tenterhook_event::EventKind;
 
 use crate::{Hook, HookId, Judge};
 
-/// Limits on the number of hooks and on their time.
+/// Limits on the number of hooks and on their run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookLimits {
-    /// Most hooks for one kind of event (`maxHooksPerEvent`).
+    /// Maximum number of hooks for one kind of event (`maxHooksPerEvent`).
     pub max_hooks_per_event: usize,
-    /// Most hooks in total (`maxTotalHooks`).
+    /// Maximum number of hooks in total (`maxTotalHooks`).
     pub max_hooks: usize,
-    /// Most calls of a hook for one event, if it asks for a retry.
+    /// Maximum number of times a hook is called for one event if it asks for retries.
     pub retry_attempts: u32,
     /// Time limit for all retries of one event.
     pub retry_timeout: Duration,
@@ -37,7 +37,7 @@ pub struct Generation {
     judge: Arc<dyn Judge>,
 }
 
-/// A hook cannot be registered, removed or changed.
+/// Why a hook cannot be registered, removed or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
     /// A hook with this id exists already.
@@ -48,7 +48,7 @@ pub enum RegisterError {
     TooMany {
         /// Id of the hook that was not registered.
         id: String,
-        /// Most hooks allowed.
+        /// Maximum number of hooks.
         limit: usize,
     },
     /// The number of hooks for one kind of event exceeds its limit.
@@ -58,7 +58,7 @@ pub enum RegisterError {
         id: String,
         /// The kind of event.
         kind: EventKind,
-        /// Most hooks allowed.
+        /// Maximum number of hooks.
         limit: usize,
     },
     /// No hook has this id.
@@ -110,7 +110,7 @@ impl HookLimits {
 // === impl Generation ===
 
 impl Generation {
-    /// Creates a configuration. Hooks are sorted by priority, then by registration; an error is returned if a limit is
+    /// Creates a configuration. Hooks are sorted by priority, then by registration. Returns an error if a limit is
     /// exceeded.
     pub fn new(
         name: String,
@@ -132,8 +132,8 @@ impl Generation {
         Ok(self)
     }
 
-    /// Returns the configuration with hooks that were checked elsewhere. The name does not change: it identifies the
-    /// configuration files, which these hooks do not come from.
+    /// Returns the configuration with hooks added that were checked elsewhere. The name does not change, because it
+    /// identifies the configuration files and these hooks come from other places.
     #[must_use]
     pub fn with_checked_hooks(mut self, hooks: &[Arc<Hook>]) -> Self {
         for hook in hooks {
@@ -144,7 +144,7 @@ impl Generation {
         self
     }
 
-    /// Returns the configuration without a hook.
+    /// Returns the configuration without this hook.
     pub fn without_hook(mut self, id: &str) -> Result<Self, RegisterError> {
         let before = self.hooks.len();
         self.hooks.retain(|hook| hook.id.as_ref() != id);
@@ -155,7 +155,7 @@ impl Generation {
         Ok(self)
     }
 
-    /// Returns the configuration with a hook enabled or disabled.
+    /// Returns the configuration with this hook enabled or disabled.
     pub fn with_hook_enabled(mut self, id: &str, enabled: bool) -> Result<Self, RegisterError> {
         let hook = self.hooks.iter_mut().find(|hook| hook.id.as_ref() == id);
         let hook = hook.ok_or_else(|| RegisterError::Unknown(id.to_owned()))?;
@@ -164,8 +164,8 @@ impl Generation {
         Ok(self)
     }
 
-    /// Returns the configuration for a call that these hooks made themselves. They do not run for it, and the trace
-    /// shows them as skipped.
+    /// Returns the configuration for a call that was caused by these hooks. The hooks do not run for their own call,
+    /// and the trace shows them as skipped.
     #[must_use]
     pub fn skipping_hooks(self, hooks: &[HookId]) -> Self {
         Self { skipped_hooks: hooks.to_vec(), ..self }
@@ -201,7 +201,7 @@ impl Generation {
         self.by_kind.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the hooks that do not run, because they made the call themselves.
+    /// Returns the hooks that do not run because they caused the call.
     pub fn skipped_hooks(&self) -> &[HookId] {
         &self.skipped_hooks
     }

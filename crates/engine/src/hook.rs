@@ -15,7 +15,7 @@ use crate::{BoxFuture, sdk};
 /// The stable id of a hook.
 pub type HookId = Arc<str>;
 
-/// What happens if a hook fails: it cannot run, exceeds its time limit, or gives an invalid answer.
+/// What happens if a hook fails: the hook cannot run, exceeds its time limit, or gives an invalid answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailMode {
@@ -26,7 +26,7 @@ pub enum FailMode {
     Closed,
 }
 
-/// A condition could not be evaluated.
+/// The error of a condition that could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ConditionError(#[from] pub Box<dyn std::error::Error + Send + Sync>);
@@ -54,11 +54,11 @@ impl HookCondition for tenterhook_when::When {
 /// A hook: a program, an HTTP endpoint, an SDK function or a closure that decides about events.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// Id of the hook, which reloads keep.
+    /// Id of the hook. It stays the same when the configuration is reloaded.
     pub id: HookId,
     /// Kinds of events at which the hook runs.
     pub on: Vec<EventKind>,
-    /// Tools, sources or causes to which the hook applies; its dialect defines the syntax.
+    /// Tools, sources or causes to which the hook applies. The hook's dialect defines the syntax.
     pub matcher: EventMatcher,
     /// Permission rule that must match (`if` in Claude Code).
     pub only_if: Option<PermissionRule>,
@@ -99,7 +99,7 @@ pub enum HookBackend {
 pub struct CommandHook {
     /// Command line of the program.
     pub line: CommandLine,
-    /// Format of its input and output.
+    /// Format of the program's input and output.
     pub dialect: &'static HookDialect,
     /// Environment variables, in addition to those of the dialect.
     pub env: Vec<(String, String)>,
@@ -107,7 +107,7 @@ pub struct CommandHook {
     pub home: Option<String>,
     /// Working directory if the event's directory does not exist.
     pub dir: PathBuf,
-    /// Most bytes read from standard output and from standard error.
+    /// Maximum number of bytes read from standard output and from standard error each.
     pub max_output_bytes: usize,
 }
 
@@ -124,13 +124,13 @@ pub enum CommandLine {
 #[cfg(feature = "http")]
 #[derive(Debug, Clone)]
 pub struct HttpHook {
-    /// Address to which the payload is posted.
+    /// URL to which the payload is posted.
     pub url: String,
     /// Request headers, with all variables already expanded.
     pub headers: Vec<(String, String)>,
-    /// Format of its input and output.
+    /// Format of the request and response bodies.
     pub dialect: &'static HookDialect,
-    /// Most bytes read from the response.
+    /// Maximum number of bytes read from the response.
     pub max_output_bytes: usize,
 }
 
@@ -143,7 +143,7 @@ impl Hook {
     }
 
     /// Returns whether the hook receives a failed tool call as a `post-tool` event. A3S fires `PostToolUse` with
-    /// `success: false` in addition to `ToolError`; a hook for both receives only `ToolError`.
+    /// `success: false` in addition to `ToolError`. A hook for both events receives only `ToolError`.
     pub(crate) fn takes_failed_tool_as_result(&self, kind: EventKind) -> bool {
         kind == EventKind::ToolError
             && self.on.contains(&EventKind::PostTool)
@@ -167,7 +167,7 @@ impl CommandLine {
 // === impl HookBackend ===
 
 impl HookBackend {
-    /// Returns the format of its input and output; `None` for closures and SDK functions, which need none.
+    /// Returns the format of the hook's input and output; `None` for closures and SDK functions, which use none.
     pub fn dialect(&self) -> Option<&'static HookDialect> {
         match self {
             Self::InProcess(_) | Self::Sdk(_) => None,

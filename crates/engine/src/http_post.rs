@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One HTTP POST request, limited in time and response size.
+//! Sends one HTTP POST request with a time limit and a maximum response size.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use std::time::Duration;
 /// A POST request.
 #[derive(Debug, Clone)]
 pub struct HttpPost {
-    /// Address to post to.
+    /// URL to post to.
     pub url: String,
-    /// Headers of the request.
+    /// Request headers.
     pub headers: Vec<(String, String)>,
-    /// Body of the request.
+    /// Request body.
     pub body: Vec<u8>,
-    /// Time limit of the whole exchange.
+    /// Time limit for the whole exchange.
     pub timeout: Duration,
-    /// Largest accepted response body; a longer one is an error.
+    /// Maximum size of the response body. A longer body is an error.
     pub max_response_bytes: usize,
 }
 
@@ -31,13 +31,13 @@ impl From<ureq::Error> for HttpPostError {
     }
 }
 
-/// A request without a usable response.
+/// Why a request has no usable response.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpPostFailure {
     /// The time limit was exceeded.
     #[error("timed out")]
     TimedOut,
-    /// The request failed, with the reason.
+    /// The request failed. Contains the reason.
     #[error("{0}")]
     Failed(String),
 }
@@ -65,7 +65,7 @@ pub fn send_in_background(post: HttpPost) {
 }
 
 impl HttpPost {
-    /// Sends the request on this thread and returns the status and the body, for any status.
+    /// Sends the request on this thread. Returns the HTTP status and the body, whatever the status is.
     pub fn send(self) -> Result<(u16, Vec<u8>), HttpPostError> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_global(Some(self.timeout))
@@ -91,7 +91,8 @@ impl HttpPost {
     }
 }
 
-/// Uses the same cryptography library as the ledger, so that only one is linked.
+/// Returns a TLS configuration with the cryptography library that the ledger uses, so that only one library is
+/// linked.
 fn tls_config() -> ureq::tls::TlsConfig {
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     ureq::tls::TlsConfig::builder().unversioned_rustls_crypto_provider(Arc::new(provider)).build()

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Merges the modifications of several hooks by what each hook changed.
+//! Merges the modifications of several hooks, based on what each hook changed.
 //!
-//! Hooks send whole values: `{...args, timeout: 30000}`. Hooks of one event run in parallel on the same input, so the
-//! value of one hook repeats what another hook has just changed. Each value is therefore compared with what its hook
-//! was given (a three-way merge), and only the difference counts. Objects are merged at every depth; arrays and
-//! scalars are whole values. If two hooks change the same path differently, the later hook wins and its trace entry
-//! names the path.
+//! Hooks send whole values, such as `{...args, timeout: 30000}`. The hooks of one event run in parallel on the same
+//! input, so one hook's value still contains the old version of what another hook has just changed. Each value is
+//! therefore compared with what its hook was given (a three-way merge), and only the difference counts. Objects are
+//! merged at every depth; arrays and scalars are replaced as a whole. If two hooks change the same path differently,
+//! the later hook wins and its trace entry names the path.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, MergeMode, Modification, Origin};
 
 use crate::run::HookRun;
 
-/// Most conflicts that a trace entry names.
+/// Maximum number of conflicts that a trace entry names.
 const MAX_NAMED_CONFLICTS: usize = 3;
-/// Most characters of a key in a trace entry.
+/// Maximum length of a key in a trace entry, in characters.
 const MAX_KEY_CHARS: usize = 60;
 
 /// The part of a call that a modification changes.
@@ -42,15 +42,15 @@ struct HookWrite {
     by: Origin,
 }
 
-/// The paths that one merge wrote, and those that an earlier hook had changed differently.
+/// The paths that one merge wrote, and which of them an earlier hook had changed differently.
 #[derive(Debug, Default)]
 struct MergeLog {
     written: Vec<Vec<String>>,
     conflicts: Vec<Vec<String>>,
 }
 
-/// Merges the modifications of all hooks. Each modification is replaced by the merged value up to its hook, so that
-/// applying them in order gives the merged result. A single modification is not changed.
+/// Merges the modifications of all hooks. Each modification is replaced by the merged value up to and including its
+/// hook, so that applying them in order gives the merged result. A single modification is not changed.
 pub(crate) fn merge_modifications(event: &Event, runs: &mut [HookRun]) {
     let changing = runs.iter().filter(|run| !run.answer.finding.modifications.is_empty());
     if changing.count() < 2 {
@@ -104,8 +104,8 @@ fn part_of(event: &Event, target: MergeTarget) -> Value {
 }
 
 impl MergedPart {
-    /// Merges the change of one hook, which received this part as `given`. Returns the modification that replaces it,
-    /// and a text for each conflict.
+    /// Merges one hook's change; the hook received this part of the call as `given`. Returns the modification to use
+    /// instead, and a text for each conflict.
     fn merge(
         &mut self,
         given: &Value,
@@ -129,10 +129,10 @@ impl MergedPart {
         (self.modification(merge, value), conflicts)
     }
 
-    /// Returns the merged modification up to this hook.
+    /// Returns the modification with all changes merged up to this hook.
     fn modification(&self, merge: MergeMode, value: &Value) -> Modification {
-        // A change of single keys of a request or response must not fix the other keys: the harness may have more
-        // keys than the event.
+        // A change of single keys of a request or response must leave the other keys open: the harness may have more
+        // keys than the event shows.
         let named = || match (merge, value, &self.value) {
             (MergeMode::Shallow | MergeMode::Deep, Value::Object(keys), Value::Object(all)) => {
                 let known = keys.keys().filter_map(|key| Some((key.clone(), all.get(key)?.clone())));
@@ -169,7 +169,7 @@ impl MergedPart {
 }
 
 impl MergeTarget {
-    /// Returns the name of the part in `docs/spec/sdk-events.md`.
+    /// Returns the name that `docs/spec/sdk-events.md` uses for the part.
     fn name(self) -> &'static str {
         match self {
             Self::ToolInput => "args",
@@ -180,8 +180,8 @@ impl MergeTarget {
     }
 }
 
-/// Converts the model of a request from a string (LLxprt Code, Gemini CLI) to an object with `name` (A3S) if the change
-/// uses an object, so that the two can be compared.
+/// Converts the request's model from a string (LLxprt Code, Gemini CLI) to an object with `name` (A3S) if the change
+/// uses an object, so that the request and the change can be compared.
 fn align_model_format(request: &mut Value, change: &Value) {
     if !change.get("model").is_some_and(Value::is_object) {
         return;
@@ -191,7 +191,7 @@ fn align_model_format(request: &mut Value, change: &Value) {
     }
 }
 
-/// Applies the difference between `base` and `wanted` to `current`. `None` stands for an absent key.
+/// Applies the difference between `base` and `wanted` to `current`. `None` means that the key is absent.
 fn merge_three_way(
     base: Option<&Value>,
     wanted: Option<&Value>,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The files that a command hook needs to run: its program, and the script of an interpreter.
+//! Finds the files that a command hook needs to run: its program, and the script that an interpreter runs.
 //!
-//! They are checked before the hook starts. Python and shells exit with code 2 if their script is missing, and exit
-//! code 2 means deny: by the exit code alone, a hook that never ran looks like one that denied.
+//! The files are checked before the hook starts. Python and shells exit with code 2 if their script is missing, and
+//! exit code 2 means deny. Without the check, a hook that never ran would look like one that denied.
 
 mod shell_words;
 
@@ -13,11 +13,11 @@ use rustix::fs::{Access, access};
 
 use crate::{CommandHook, CommandLine};
 
-/// Most bytes read of the first line of a script, which names its interpreter.
+/// Maximum number of bytes read from the first line of a script, which names its interpreter.
 const MAX_SHEBANG_BYTES: usize = 256;
 
-/// Interpreters, with the letters of options that may precede the script. Any other option may take a value or program
-/// text, so nothing is assumed about the words after it.
+/// Interpreters, each with the option letters that may precede the script. Any other option may take a value or
+/// program text, so nothing is assumed about the words after it.
 const INTERPRETERS: &[(&str, &str)] = &[
     ("python", "bBdEIOPqsSuvx"),
     ("pypy", "bBdEIOPqsSuvx"),
@@ -48,7 +48,7 @@ pub enum NeededFile {
     Script(String),
 }
 
-/// Returns the files that a command needs, as far as its text shows them.
+/// Returns the files that a command needs, as far as they can be told from its text.
 pub fn needed_files(command: &CommandHook) -> Vec<NeededFile> {
     match &command.line {
         CommandLine::Exec(words) => {
@@ -76,8 +76,8 @@ pub fn needed_paths(command: &CommandHook) -> Vec<PathBuf> {
     needed_files(command).into_iter().filter_map(path).map(PathBuf::from).collect()
 }
 
-/// Returns why a command cannot run, if that is certain. Relative paths are looked up in `dir`, names in `search` (the
-/// value of `PATH`); without these they are not checked.
+/// Returns why a command cannot run, if that is certain. Relative paths are looked up in `dir`, and names in `search`
+/// (the value of `PATH`). If `dir` or `search` is `None`, the paths or names are not checked.
 pub fn why_not_runnable(command: &CommandHook, dir: Option<&Path>, search: Option<&str>) -> Option<String> {
     needed_files(command).iter().find_map(|file| file.why_not_usable(dir, search))
 }
@@ -141,7 +141,8 @@ fn missing_interpreter(path: &Path) -> Option<String> {
         .then(|| format!("program `{}` needs `{interpreter}`, which does not exist", path.display()))
 }
 
-/// Returns the program and, for an interpreter, its script. A word of `None` is not known before the start.
+/// Returns the program and, for an interpreter, its script. A word is `None` if its value is not known before the
+/// hook starts.
 fn files_from_words(words: &[Option<String>]) -> Vec<NeededFile> {
     let mut words = words.iter();
     let Some(Some(program)) = words.next() else { return Vec::new() };
@@ -176,7 +177,7 @@ fn files_from_words(words: &[Option<String>]) -> Vec<NeededFile> {
     needed
 }
 
-/// Returns the letters of options that may precede the script; `None` if the program is not an interpreter.
+/// Returns the option letters that may precede the script; `None` if the program is not an interpreter.
 fn harmless_options(name: &str) -> Option<&'static str> {
     // `python3.12`, `ruby3.2`
     let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');

@@ -2,8 +2,8 @@
 
 //! Runs one program with a time limit.
 //!
-//! The call returns at the deadline, even if a grandchild still holds a pipe open: the program gets its own process
-//! group, and the rest of the group is killed when the call ends.
+//! The call returns at the deadline, even if a grandchild process still has a pipe open. The program gets its own
+//! process group, and the remaining processes of the group are killed when the call ends.
 
 use std::io::{Seek, Write};
 use std::os::unix::process::CommandExt;
@@ -17,14 +17,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long outputs are read after the program has ended.
+/// How long the outputs are still read after the program has exited.
 const OUTPUT_DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
-/// Time between SIGTERM and SIGKILL, in which a hook can clean up.
+/// Time between SIGTERM and SIGKILL. A hook can clean up during this time.
 const TERMINATE_GRACE: Duration = Duration::from_millis(25);
-/// How long to wait for a killed program.
+/// Maximum time to wait until a killed program has ended.
 const KILL_WAIT_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// Longest first line of output that can announce that the program continues in the background.
+/// Maximum length of the first output line that announces that the program continues in the background.
 const MAX_DETACH_LINE_BYTES: usize = 4096;
 
 /// A program to run once.
@@ -36,13 +36,13 @@ pub struct ProcessSpec {
     pub env: Vec<(String, String)>,
     /// Working directory of the process.
     pub dir: PathBuf,
-    /// Standard input, which is closed afterwards.
+    /// Data for standard input, which is closed after the data.
     pub stdin: Vec<u8>,
     /// Time limit of the process.
     pub timeout: Duration,
-    /// Most bytes kept of standard output and of standard error.
+    /// Maximum number of bytes kept of standard output and of standard error each.
     pub max_output_bytes: usize,
-    /// Detects in the output so far that the program continues in the background, and for how long.
+    /// Checks the output so far for an announcement that the program continues in the background, and for how long.
     pub detaches: Option<DetachProbe>,
 }
 
@@ -51,9 +51,9 @@ pub struct ProcessSpec {
 pub enum ProcessEnd {
     /// The program exited in time.
     Exited(HookExit),
-    /// The program was killed at its deadline; the output so far.
+    /// The program was killed at its deadline. Contains the output up to then.
     TimedOut(HookExit),
-    /// The program continues in the background for this time; a watch process kills it afterwards.
+    /// The program continues in the background for this long. A watch process kills it afterwards.
     Detached(Duration),
     /// The program could not be started, or its output could not be read.
     Failed(String),
@@ -67,7 +67,7 @@ pub enum SpawnError {
     Start {
         /// Name of the program.
         program: String,
-        /// The error of the system.
+        /// Error reported by the operating system.
         source: std::io::Error,
     },
     /// The watch process that ends a background program could not be started. The program itself runs.
@@ -81,14 +81,14 @@ impl SpawnError {
     }
 }
 
-/// A program in progress; [`RunningProcess::wait`] waits for it.
+/// A running program; [`RunningProcess::wait`] waits for its end.
 pub(crate) struct RunningProcess {
     child: Child,
     group: ProcessGroup,
     deadline: Instant,
 }
 
-/// Runs a program until it exits or its time limit is over.
+/// Runs a program until it exits or reaches its time limit.
 pub async fn run(spec: &ProcessSpec) -> ProcessEnd {
     match RunningProcess::start(spec) {
         Ok(running) => running.wait(spec).await,
@@ -128,7 +128,8 @@ impl RunningProcess {
         }
     }
 
-    /// Lets the program continue in the background. Its output is read and dropped as long as this process runs.
+    /// Lets the program continue in the background. Its output is read and discarded for as long as this process
+    /// runs.
     fn detach(mut self, limit: Duration) -> ProcessEnd {
         let Some(id) = self.child.id() else { return ProcessEnd::Exited(HookExit::default()) };
         if let Err(error) = start_watch(id, limit) {
@@ -166,8 +167,8 @@ impl CapturedOutput {
     }
 }
 
-/// Writes standard input and reads both outputs while the program runs. A program that never reads its input or closes
-/// it early can still answer.
+/// Writes standard input and reads both outputs while the program runs. A program that never reads its input, or
+/// closes it early, can still answer.
 async fn exchange(
     child: &mut Child,
     spec: &ProcessSpec,
@@ -216,8 +217,8 @@ async fn exchange(
     Ok(ExchangeEnd::Exited(status.code()))
 }
 
-/// Reads to the end and keeps the first `limit` bytes. The rest is read and dropped, so that the writer does not block.
-/// Returns early if the output announces that the program continues in the background.
+/// Reads to the end and keeps the first `limit` bytes. The rest is read and discarded, so that the writer does not
+/// block. Returns early if the output announces that the program continues in the background.
 async fn drain(
     pipe: &mut Option<impl AsyncRead + Unpin>,
     kept: &mut Vec<u8>,
@@ -234,15 +235,15 @@ async fn drain(
         if let Some(limit) = detaches.and_then(|detaches| detaches(kept)) {
             return Ok(Some(limit));
         }
-        // Only the first line can announce it, so longer output is not parsed again and again.
+        // Only the first line can contain the announcement. This check avoids parsing long output repeatedly.
         if kept.len() > MAX_DETACH_LINE_BYTES || bytes.contains(&b'\n') {
             detaches = None;
         }
     }
 }
 
-/// Starts a program in the background. It reads its input from a file, so that it gets all of it even if this process
-/// ends first, and a watch process kills it when its time limit is over.
+/// Starts a program in the background. The program reads its input from a file, so that it gets all of it even if
+/// this process ends first. A watch process kills the program at its time limit.
 pub fn start_detached(spec: &ProcessSpec) -> Result<(), SpawnError> {
     let mut words = spec.argv.iter();
     let program = words.next().map_or("", String::as_str);
@@ -264,13 +265,13 @@ pub fn start_detached(spec: &ProcessSpec) -> Result<(), SpawnError> {
     start_watch(id, spec.timeout)
 }
 
-/// Waits for a background program on a thread, so that it does not stay behind as a zombie.
+/// Waits for a background program on a thread, so that the program does not remain as a zombie process.
 fn reap(mut child: std::process::Child) {
     std::thread::spawn(move || child.wait());
 }
 
-/// Starts a watch process that kills a process group when its time limit is over, even if this process has ended. It
-/// exits as soon as the group is gone, so that it cannot kill a later group with the same id.
+/// Starts a watch process that kills a process group at its time limit, even if this process has ended. The watch
+/// process exits as soon as the group is gone, so that it cannot kill a later group with the same id.
 fn start_watch(group: u32, limit: Duration) -> Result<(), SpawnError> {
     const WATCH_SCRIPT: &str = "n=0; while [ $n -lt $2 ]; do kill -s 0 -- -$1 || exit; sleep 1; n=$((n+1)); done; kill -s KILL -- -$1";
     let seconds = limit.as_secs().max(1).to_string();

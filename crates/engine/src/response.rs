@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Answers of in-process hooks.
+//! Builds the answers of in-process hooks.
 //!
-//! Start with a function of this module, then add what else the answer should contain:
+//! Start with a function of this module, then add further content to the answer:
 //!
 //! ```
 //! use tenterhook_engine::response;
@@ -62,7 +62,7 @@ fn with_decision(decision: Decision, reason: String) -> ResponseBuilder {
 }
 
 impl ResponseBuilder {
-    /// Suggests what the agent could do instead. The agent sees it only with a deny.
+    /// Suggests what the agent could do instead. The agent sees the suggestion only if the call is denied.
     pub fn nudge(mut self, nudge: impl Into<String>) -> Self {
         self.0.finding.nudge = Some(nudge.into());
         self
@@ -91,7 +91,7 @@ impl ResponseBuilder {
         self.modify(Modification::ToolInput { merge: MergeMode::Replace, value })
     }
 
-    /// Changes or adds single arguments of the tool; the others stay.
+    /// Changes or adds single tool arguments. Other arguments are kept.
     pub fn merge_tool_input(self, value: Value) -> Self {
         self.modify(Modification::ToolInput { merge: MergeMode::Shallow, value })
     }

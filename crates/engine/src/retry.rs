@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retries: runs hooks again that ask for it, a limited number of times.
+//! Runs hooks again that ask for a retry, a limited number of times.
 //!
-//! A retry is not a decision. When the attempts or the time are used up, it becomes a deny whose reason says that the
-//! call may be tried again later. At `tool-error` the retry is about the tool, not the hook: the harness is asked to
-//! call the tool again.
+//! A retry is not a decision. When the attempts or the time are used up, the retry becomes a deny whose reason says
+//! that the call may be tried again later. At `tool-error`, a retry refers to the tool and not to the hook: the
+//! harness is asked to call the tool again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +104,7 @@ fn longest_retry_delay(runs: &[HookRun]) -> Option<Duration> {
     runs.iter().filter_map(HookRun::retry_delay).max()
 }
 
-/// Runs the hooks again that ask for it, together with their chains; the results of the others stay.
+/// Runs the hooks that ask for a retry again, together with their chains. The results of the other hooks are kept.
 async fn run_again(
     runs: &mut Vec<HookRun>,
     hooks: &[Arc<Hook>],
@@ -142,7 +142,7 @@ fn give_up(run: &mut HookRun, attempts: u32) {
     run.answer.control = EngineControl::Go;
 }
 
-/// Collects the findings of all hooks. Hooks after one that answered `skip` do not count; those before it do.
+/// Collects the findings of all hooks. Hooks after one that answered `skip` do not count; hooks before it do.
 fn collect_findings(
     event: &Event,
     mut runs: Vec<HookRun>,

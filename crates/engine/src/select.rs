@@ -16,7 +16,7 @@ pub struct SelectedHooks {
     pub hooks: Vec<Arc<Hook>>,
     /// Hooks whose condition could not be evaluated, which counts as a failure of the hook.
     pub failed: Vec<(Finding, TraceEntry)>,
-    /// Hooks that apply but are skipped, because they made the call themselves.
+    /// Hooks that apply but are skipped because they caused the call.
     pub skipped: Vec<TraceEntry>,
 }
 
@@ -25,14 +25,14 @@ pub struct SelectedHooks {
 pub enum Applicability {
     /// The hook runs.
     Yes,
-    /// The hook does not run, with the reason.
+    /// The hook does not run. Contains the reason.
     No(String),
-    /// The condition cannot be evaluated, with the error; [`Hook::fail`] decides.
+    /// The condition cannot be evaluated. Contains the error; [`Hook::fail`] decides what happens.
     Unknown(String),
 }
 
-/// Selects the hooks that apply to an event. `hooks` are the hooks for the event's kind, in order; `skipped` are hooks
-/// that made the call themselves.
+/// Selects the hooks that apply to an event. `hooks` are the hooks for the event's kind, in order; `skipped` are
+/// hooks that caused the call.
 pub fn select_hooks(hooks: &[Arc<Hook>], event: &Event, skipped: &[HookId]) -> SelectedHooks {
     let mut selected = SelectedHooks::default();
     for hook in hooks {
@@ -82,7 +82,7 @@ fn trace_own_call(hook: &Hook) -> TraceEntry {
 fn fail_hook(hook: &Hook, why: String) -> (Finding, TraceEntry) {
     let by = Origin::Hook(Arc::clone(&hook.id));
     let finding = match hook.fail {
-        // An observer never decides, not even when it fails.
+        // An observer never decides, even if it fails.
         _ if hook.observes => Finding::silent(by.clone()),
         FailMode::Open => Finding::silent(by.clone()),
         FailMode::Closed => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The traits that an embedding program implements: [`Judge`] evaluates rules, [`Recorder`] stores decisions.
+//! The traits that an embedding program implements: [`Judge`] evaluates rules and [`Recorder`] stores decisions.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use serde_json::Value;
 use tenterhook_event::{DecidedCall, Event, Finding, PathEffect, TraceEntry};
 
-/// A boxed future, which lets a trait with async functions be used as a trait object.
+/// A boxed future. Traits whose functions return it can be used as trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The result of evaluating the rules on one event.
@@ -18,14 +18,14 @@ pub struct RuleJudgement {
     pub findings: Vec<Finding>,
     /// Trace entries of the rules that matched.
     pub steps: Vec<TraceEntry>,
-    /// Observations of the machine that the rules used, as a JSON object. They are recorded, so that the event can
-    /// be evaluated again under the same conditions.
+    /// Facts about the machine that the rules used, as a JSON object. They are recorded, so that the event can be
+    /// evaluated again under the same conditions.
     pub observed: Option<Value>,
     /// Effects of the call on files, for observers; `None` if no rule needed them.
     pub file_effects: Option<Vec<PathEffect>>,
 }
 
-/// Evaluates rules on events. The same event, rules and observations always give the same findings.
+/// Evaluates rules on events. The same event, rules and observed facts always give the same findings.
 ///
 /// ```
 /// use tenterhook_engine::{Engine, Judge, RuleJudgement};
@@ -52,8 +52,8 @@ pub trait Judge: Send + Sync {
     fn judge(&self, event: &Event) -> RuleJudgement;
 }
 
-/// Stores decisions, for example in a ledger. A decision that cannot be recorded is not taken: the engine denies the
-/// call where it can still be prevented.
+/// Stores decisions, for example in a ledger. If a decision cannot be recorded, the engine denies the call, provided
+/// the call can still be prevented.
 pub trait Recorder: Send + Sync {
     /// Stores a decision. The future completes once the record is durable.
     fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>>;
@@ -70,7 +70,7 @@ pub trait BlockingRecorder {
     fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError>;
 }
 
-/// A decision could not be recorded.
+/// The error of a decision that could not be recorded.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordError(pub String);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The meaning of a tool's argument keys, by the class of the tool.
+//! Defines what a tool's argument keys mean, depending on the tool's class.
 //!
-//! Keys are compared without case, `_` and `-`: `file_path`, `filePath` and `FilePath` are the same key, because
-//! tools that are not in the table use all of these spellings.
+//! Keys are compared without regard to case, `_` and `-`. For example, `file_path`, `filePath` and `FilePath` are the
+//! same key, because tools that are not in the table use all of these spellings.
 
 use serde_json::Value;
 
 use crate::ToolClass;
 
-/// The argument keys that rules look at, by meaning. A value may be a string or a list.
+/// The argument keys that rules read, grouped by meaning. A value may be a string or a list.
 #[derive(Debug, Clone, Copy)]
 pub struct ArgumentRoles {
     /// A command: shell text, or an argument vector if the value is a list.
     pub command: &'static [&'static str],
     /// A list of commands: each is shell text, an argument vector, or an object with a `command` key.
     pub commands: &'static [&'static str],
-    /// The directory in which commands run and to which paths are relative; the lists are joined.
+    /// The directory in which commands run and to which paths are relative. All of these key lists apply.
     pub directory: &'static [&'static [&'static str]],
     /// One or more paths.
     pub path: &'static [&'static str],
@@ -122,7 +122,7 @@ const SHELL_COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "command_line"
 const URL_KEYS: &[&str] = &["url", "urls", "uri"];
 const PATCH_KEYS: &[&str] =
     &["patch", "patches", "patch_text", "patch_content", "diff", "unified_diff", "diff_content"];
-/// Keys that always mean a working directory.
+/// Keys that always name a working directory.
 const WORKING_DIRECTORY_KEYS: &[&str] = &[
     "cwd",
     "workdir",
@@ -136,7 +136,7 @@ const WORKING_DIRECTORY_KEYS: &[&str] = &[
     "pwd",
     "exec_dir",
 ];
-/// Keys of a directory to which other arguments may be relative.
+/// Keys that name a directory to which other arguments may be relative.
 const BASE_DIRECTORY_KEYS: &[&str] = &[
     "dir_path",
     "directory",
@@ -152,16 +152,17 @@ const BASE_DIRECTORY_KEYS: &[&str] = &[
     "start_directory",
     "target_directory",
 ];
-/// Keys of the directory to which results are written.
+/// Keys that name the directory to which results are written.
 const OUTPUT_DIRECTORY_KEYS: &[&str] =
     &["output_dir", "output_directory", "out_dir", "destination_directory"];
-/// Keys of a working directory for tools that run commands, where any directory is most likely the working directory.
+/// Keys that name a working directory of tools that run commands. For such tools, any directory argument is most
+/// likely the working directory.
 pub(crate) const SHELL_DIRECTORY_KEYS: &[&[&str]] = &[WORKING_DIRECTORY_KEYS, BASE_DIRECTORY_KEYS, &["path"]];
-/// Arguments that are nested deeper than this are ignored.
+/// Maximum nesting depth of arguments. Deeper arguments are ignored.
 const MAX_ARGUMENT_DEPTH: usize = 12;
 
 impl ToolClass {
-    /// Returns the argument keys of tools of this class, by meaning.
+    /// Returns the argument keys for tools of this class, grouped by meaning.
     pub fn roles(self) -> ArgumentRoles {
         let written = ArgumentRoles { output: OUTPUT_KEYS, loose_output: LOOSE_OUTPUT_KEYS, ..NO_ROLES };
         match self {
@@ -216,16 +217,16 @@ impl ToolClass {
     }
 }
 
-/// Returns whether an argument name is a key, in any spelling.
+/// Returns whether an argument name equals a key, in any spelling.
 pub(crate) fn same_key(name: &str, key: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| !matches!(byte, b'_' | b'-')).map(|byte| byte.to_ascii_lowercase())
     }
-    // Most keys differ in the first letter, so this is compared first.
+    // Most keys differ in the first letter, so the first letters are compared first.
     letters(name).next() == letters(key).next() && letters(name).eq(letters(key))
 }
 
-/// Returns all working directories in the arguments; `None` stands for one that is not a string.
+/// Returns all working directories in the arguments; `None` stands for a directory argument that is not a string.
 pub(crate) fn find_working_directories<'a>(args: &'a Value, keys: &[&[&str]]) -> Vec<Option<&'a str>> {
     let mut found = Vec::new();
     visit_arguments(args, MAX_ARGUMENT_DEPTH, &mut |name, value| {
@@ -241,7 +242,7 @@ pub(crate) fn find_working_directories<'a>(args: &'a Value, keys: &[&[&str]]) ->
     found
 }
 
-/// Calls `visit` with the name and value of every argument, outer ones first.
+/// Calls `visit` with the name and value of every argument, outer arguments first.
 fn visit_arguments<'a>(value: &'a Value, depth: usize, visit: &mut impl FnMut(&'a str, &'a Value)) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match value {

@@ -11,13 +11,13 @@ use crate::{HookCall, Outcome, PathEffect};
 pub struct DecidedCall<'a> {
     /// The event and its native payload.
     pub call: &'a HookCall,
-    /// The decision and everything that goes with it.
+    /// The decision with its reasons, changes and trace.
     pub outcome: &'a Outcome,
-    /// Name of the configuration (generation) that was in force.
+    /// Name of the configuration (generation) that decided the call.
     pub generation: &'a str,
     /// Time from receiving the call to the outcome, in microseconds.
     pub took_us: u64,
-    /// Observations of the machine that the rules used, such as the targets of symlinks.
+    /// Facts about the machine that the rules used, such as symlink targets.
     pub facts: Option<Value>,
     /// Effects of the call on files; `None` if the judge did not determine them.
     pub file_effects: Option<Vec<PathEffect>>,

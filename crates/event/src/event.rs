@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The event: one point in an agent's run, in the form that all harnesses share.
+//! The event: one point in an agent's run, in a form common to all harnesses.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::{EventId, EventKind, Timestamp, ToolCall, TranscriptUsage};
 /// Version of the event format that this crate writes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// One point in an agent's run, in the form that all harnesses share.
+/// One point in an agent's run, in a form common to all harnesses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
@@ -26,20 +26,21 @@ pub struct Event {
     pub event: EventKind,
     /// The harness's own name for the event.
     pub native_event: String,
-    /// The harness's id of the session.
+    /// Session id assigned by the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_session_id: Option<String>,
-    /// Result of comparing the session with the calling process; absent if the session belongs to the caller or
-    /// was not checked.
+    /// Result of comparing the session with the calling process. Absent if the session belongs to the caller or was
+    /// not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_check: Option<SessionCheck>,
-    /// When the event happened by the sender's clock, if the sender reports it. `ts` never comes from the sender.
+    /// When the event happened according to the sender's clock, if the sender reports it. `ts` never comes from the
+    /// sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_ts: Option<Timestamp>,
-    /// The harness's id of the turn or prompt the event belongs to.
+    /// Id, assigned by the harness, of the turn or prompt to which the event belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
-    /// The harness's id of the tool call.
+    /// Tool call id assigned by the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// Working directory of the agent.
@@ -51,7 +52,7 @@ pub struct Event {
     /// The tool call the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolCall>,
-    /// The agent: its model, its user, and the subagent if there is one.
+    /// The agent: its model, its user account, and the subagent if there is one.
     #[serde(default, skip_serializing_if = "AgentIdentity::is_empty")]
     pub agent: AgentIdentity,
     /// Further content, depending on the kind of event.
@@ -70,7 +71,7 @@ pub enum SessionCheck {
     Resumed,
 }
 
-/// The agent behind an event: its model, its user, and the subagent if there is one.
+/// The agent that caused an event: its model, its user account, and the subagent if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Agent"))]
 pub struct AgentIdentity {
@@ -91,11 +92,11 @@ pub struct AgentIdentity {
     pub parent: Option<String>,
 }
 
-/// Content of an event besides its tool call. Which fields are present depends on the kind of event.
+/// Content of an event besides its tool call. The kind of event determines which fields are present.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Detail"))]
 pub struct EventDetail {
-    /// prompt, stop: the prompt of the user.
+    /// prompt, stop: the user's prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// stop, subagent-stop: the agent's last message.
@@ -104,7 +105,7 @@ pub struct EventDetail {
     /// session-start, session-end, compaction, permission-denied: what caused the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// notification: the text; compaction: the instructions or the summary.
+    /// notification: the text of the notification; compaction: the instructions or the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// tool-error: the error message.
@@ -119,7 +120,7 @@ pub struct EventDetail {
     /// pre-model, post-model, tool-selection: the request to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_request: Option<Value>,
-    /// post-model: the response of the model.
+    /// post-model: the model's response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_response: Option<Value>,
     /// Whether the harness has a tool that writes to running processes without firing a hook.
@@ -154,7 +155,7 @@ pub struct HookCall {
 // === impl Event ===
 
 impl Event {
-    /// Creates an event with the fields that every event has; all others are empty.
+    /// Creates an event with the fields that every event has. All other fields are empty.
     pub fn new(id: EventId, ts: Timestamp, source: &str, event: EventKind, native_event: &str) -> Self {
         Self {
             v: FORMAT_VERSION,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Event ids: ULIDs, generated once when a call is received.
+//! Event ids: ULIDs that are generated once, when a call is received.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Crockford base 32.
+/// Crockford's base 32 alphabet.
 const ULID_ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// Characters of a ULID in text form.
+/// Length of a ULID in text form, in characters.
 const ULID_CHARS: usize = 26;
 
-/// The id of an event: a ULID with 48 bits of time in milliseconds and 80 random bits. Its text form has 26
+/// The id of an event: a ULID with 48 bits of time in milliseconds and 80 random bits. The text form has 26
 /// characters and sorts by time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct EventId(u128);
 
-/// The text is not a valid event id.
+/// The error for a string that is not a valid event id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid event id `{0}` (expected 26 characters of Crockford base 32)")]
 pub struct ParseEventIdError(String);
@@ -65,7 +65,7 @@ impl FromStr for EventId {
 
     fn from_str(text: &str) -> Result<Self, ParseEventIdError> {
         let refuse = || ParseEventIdError(text.chars().take(64).collect());
-        // The first character carries three bits, so anything above `7` would not fit 128.
+        // The first character carries three bits. A character above `7` would not fit into 128 bits.
         if text.len() != ULID_CHARS || !text.starts_with(|c: char| ('0'..='7').contains(&c)) {
             return Err(refuse());
         }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The text is not the name of an event kind.
+/// The error for a string that is not the name of an event kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event kind `{0}`")]
 pub struct UnknownEventKind(pub String);

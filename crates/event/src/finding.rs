@@ -23,16 +23,16 @@ pub enum Origin {
     Engine,
 }
 
-/// The text is not a valid origin.
+/// The error for a string that is not a valid origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid origin `{0}` (expected `hook:<id>`, `rule:<id>` or `engine`)")]
 pub struct ParseOriginError(String);
 
-/// A value together with the hook or rule that it comes from.
+/// A value together with the hook or rule that produced it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Said"))]
 pub struct Attributed<T> {
-    /// The hook or rule that the value comes from.
+    /// The hook or rule that produced the value.
     pub by: Origin,
     /// The reason, suggestion, text or modification.
     #[serde(rename = "said")]
@@ -42,7 +42,7 @@ pub struct Attributed<T> {
 /// The result of one hook or rule for one event. [`Finding::silent`] is the empty result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The hook or rule.
+    /// The hook or rule that produced the finding.
     pub by: Origin,
     /// Decision about the tool call, prompt or other action.
     pub decision: Decision,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The vocabulary of Tenterhook: events, tool calls, findings and outcomes.
+//! The types that all of Tenterhook shares: events, tool calls, findings and outcomes.
 //!
-//! Every agent harness sends its own JSON. `tenterhook-harness` decodes that JSON into the types of this
-//! crate, and the rest of Tenterhook works with these types only. One hook call is an [`Event`] on the way
-//! in and an [`Outcome`] on the way out.
+//! Every agent harness sends its own JSON. `tenterhook-harness` decodes that JSON into the types of this crate, and
+//! the rest of Tenterhook works with these types only. A hook call enters as an [`Event`] and leaves as an
+//! [`Outcome`].
 //!
-//! Build an event for a tool call, as a harness adapter does:
+//! This example builds an event for a tool call, as a harness adapter does:
 //!
 //! ```
 //! use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall, ToolClass};
@@ -23,7 +23,7 @@
 //! assert_eq!("pre-tool".parse(), Ok(EventKind::PreTool));
 //! ```
 //!
-//! Read an outcome, as the code that answers the harness does:
+//! This example reads an outcome, as the code that answers the harness does:
 //!
 //! ```
 //! use tenterhook_event::{Attributed, Decision, Origin, Outcome};
@@ -49,7 +49,7 @@
 //! | [`Outcome`] | all findings about one event, folded into one answer |
 //! | [`TraceEntry`] | which hooks and rules took part in an outcome, and how each of them ended |
 //!
-//! The crate does no I/O and reads neither a clock nor a random source: ids and timestamps come from the
+//! The crate does no I/O and uses neither a clock nor a random number generator. Ids and timestamps come from the
 //! caller.
 
 mod argument_roles;

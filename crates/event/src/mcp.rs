@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Names of MCP tools. A harness joins the server's and the tool's name into one name, which cannot always be split
-//! again without ambiguity.
+//! Names of MCP tools. A harness joins the names of the server and the tool into one name, which cannot always be
+//! split again unambiguously.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// An MCP tool: its server, and the name that the server gives to the tool.
+/// An MCP tool: its server, and the tool's name on that server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mcp"))]
 pub struct McpToolId {
@@ -30,13 +30,13 @@ pub struct McpNameReading {
     pub tool: String,
 }
 
-/// The MCP servers in the settings of each harness, by the harness's id. The settings of a harness that is missing
-/// here were not read.
+/// The MCP servers in the settings of each harness, by the harness's id. If a harness is missing here, its settings
+/// were not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct McpServers(pub BTreeMap<String, Vec<String>>);
 
-/// Most readings of one name that are kept.
+/// Maximum number of readings kept for one name.
 const MAX_NAME_READINGS: usize = 256;
 
 // === impl McpToolId ===
@@ -55,8 +55,8 @@ impl McpToolId {
         }
     }
 
-    /// Parses `server<separator>tool`. Both names may contain the separator: the preferred reading has the shortest
-    /// server name, and the others are kept in [`McpToolId::also`].
+    /// Parses `server<separator>tool`. Both names may contain the separator. The preferred reading has the shortest
+    /// server name; the other readings are kept in [`McpToolId::also`].
     pub fn split(name: &str, separator: &str) -> Option<Self> {
         let mut readings = split_readings(name, separator);
         let first = readings.next()?;
@@ -74,8 +74,8 @@ impl McpToolId {
         Some(Self { server: last.server, tool: last.tool, also: readings })
     }
 
-    /// Creates the id of a tool whose server the harness reports separately. The server prefix of the tool's name is
-    /// removed, in any spelling.
+    /// Creates the id of a tool whose server the harness reports separately. A server prefix is removed from the
+    /// tool's name, in any spelling.
     pub fn from_server(server: &str, name: &str) -> Self {
         let wanted = fold_mcp_name(server);
         let bare = name.strip_prefix("mcp__").or_else(|| name.strip_prefix("mcp_")).unwrap_or(name);
@@ -86,15 +86,15 @@ impl McpToolId {
         Self::new(server, found.map_or_else(|| name.to_owned(), |reading| reading.tool))
     }
 
-    /// Iterates over all readings as (server, tool), the preferred one first.
+    /// Iterates over all readings as (server, tool) pairs, the preferred reading first.
     pub fn readings(&self) -> impl Iterator<Item = (&str, &str)> {
         let also = self.also.iter().map(|name| (name.server.as_str(), name.tool.as_str()));
         std::iter::once((self.server.as_str(), self.tool.as_str())).chain(also)
     }
 }
 
-/// Normalizes the parts of a name that harnesses change: letters become lower case, and each run of characters that
-/// are neither letters nor digits becomes one `_`.
+/// Removes the differences that harnesses introduce into a name: letters become lower case, and each run of
+/// characters that are neither letters nor digits becomes one `_`.
 pub fn fold_mcp_name(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -126,7 +126,7 @@ impl McpServers {
         self.0.get(harness).map(Vec::as_slice)
     }
 
-    /// Returns whether any harness has a server of this name, in any spelling.
+    /// Returns whether any harness has a server with this name, in any spelling.
     pub fn contains(&self, server: &str) -> bool {
         let wanted = fold_mcp_name(server);
         self.0.values().flatten().any(|known| fold_mcp_name(known) == wanted)

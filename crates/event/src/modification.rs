@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub enum MergeMode {
     /// The whole value is replaced.
     Replace,
-    /// Top-level keys are replaced; other keys stay.
+    /// Top-level keys of the new value are replaced; other keys are kept.
     Shallow,
     /// Objects are merged at every depth; everything else is replaced.
     Deep,
@@ -31,7 +31,7 @@ pub enum SelectionMode {
     None,
 }
 
-/// One modification. Modifications are applied in priority order, lower numbers first; the last one wins.
+/// One modification. Modifications are applied in priority order, lower numbers first; the last modification wins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,7 +55,7 @@ pub enum Modification {
         /// The new fields.
         value: Value,
     },
-    /// Changes the model's response. At `pre-model` it replaces the response, and the model is not called.
+    /// Changes the model's response. At `pre-model`, the value is used as the response and the model is not called.
     ModelResponse {
         /// How `value` is combined with the response, if there is one.
         merge: MergeMode,

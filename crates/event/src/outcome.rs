@@ -22,9 +22,9 @@ pub enum Decision {
     Allow,
     /// Deferred: the harness ends the call and hands it over to an external handler.
     Defer,
-    /// The user has to approve it.
+    /// The user has to approve the action.
     Ask,
-    /// Denied. At `stop` and `subagent-stop` it means that the agent has to continue.
+    /// Denied. At `stop` and `subagent-stop` this means that the agent has to continue.
     Deny,
 }
 
@@ -44,7 +44,7 @@ pub enum Flow {
     },
 }
 
-/// All findings about one event, folded into one answer. Each part names the hook or rule it comes from.
+/// All findings about one event, folded into one answer. Each part names the hook or rule that produced it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
@@ -52,10 +52,10 @@ pub struct Outcome {
     pub decision: Decision,
     /// Whether the agent may continue.
     pub flow: Flow,
-    /// Reasons of all findings with the decision that applies.
+    /// Reasons given by the findings whose decision applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Attributed<String>>,
-    /// Suggestions of what the agent could do instead; only with a deny.
+    /// Suggestions of what the agent could do instead; present only if the action is denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nudges: Vec<Attributed<String>>,
     /// Modifications, in the order in which they are applied.
@@ -76,7 +76,7 @@ pub struct Outcome {
     /// tool-error: delay in milliseconds after which the tool should be called again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
-    /// The hooks and rules that took part, and how each of them ended.
+    /// The hooks and rules that took part, and the result of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceEntry>,
 }
@@ -84,7 +84,7 @@ pub struct Outcome {
 // === impl Decision ===
 
 impl Decision {
-    /// Returns the word in texts for users. The name in JSON is [`Decision::as_str`].
+    /// Returns the word for this decision in texts for users. [`Decision::as_str`] returns the name used in JSON.
     pub fn label(self) -> &'static str {
         match self {
             Self::None => "no match",
@@ -95,7 +95,7 @@ impl Decision {
         }
     }
 
-    /// Returns the label of a name in JSON; an unknown name is returned unchanged.
+    /// Returns the label for a decision's JSON name. An unknown name is returned unchanged.
     pub fn label_of(name: &str) -> &str {
         let known = [Self::None, Self::Allow, Self::Defer, Self::Ask, Self::Deny];
         known.iter().find(|decision| decision.as_str() == name).map_or(name, |decision| decision.label())
@@ -122,15 +122,15 @@ impl fmt::Display for Decision {
 // === impl Outcome ===
 
 impl Outcome {
-    /// Returns the reasons as one text, without duplicates and without suggestions.
+    /// Returns all reasons as one string, without duplicates and without suggestions.
     pub fn reason(&self) -> Option<String> {
         join_unique(&self.reasons, "\n")
     }
 
     /// Returns the text that a harness shows with the decision.
     ///
-    /// A deny with a suggestion reads `<reason>\n\n→ Suggested: <nudge>`, byte for byte: other tools search for
-    /// `→ Suggested: `.
+    /// If a denied call has a suggestion, the text is exactly `<reason>\n\n→ Suggested: <nudge>`, byte for byte:
+    /// other tools search for `→ Suggested: `.
     pub fn reason_with_nudge(&self) -> Option<String> {
         let reason = self.reason();
         if self.decision != Decision::Deny {
@@ -142,12 +142,12 @@ impl Outcome {
         }
     }
 
-    /// Returns the additional texts for the model as one text.
+    /// Returns the additional texts for the model as one string.
     pub fn context_text(&self) -> Option<String> {
         join_unique(&self.context, "\n")
     }
 
-    /// Returns the messages for the user as one text.
+    /// Returns the messages for the user as one string.
     pub fn message_text(&self) -> Option<String> {
         join_unique(&self.messages, "\n")
     }
@@ -160,7 +160,8 @@ impl Outcome {
         })
     }
 
-    /// Returns what decided: a rule if one did, else a hook, else Tenterhook itself; `None` without a decision.
+    /// Returns the origin of the decision: a rule if a rule decided, else a hook, else Tenterhook itself. Returns
+    /// `None` if there is no decision.
     pub fn decided_by(&self) -> Option<&Origin> {
         let is = |wanted: fn(&Origin) -> bool| {
             self.reasons.iter().map(|said| &said.by).find(|by| wanted(by)).filter(|_| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of a tool call on files, as far as the call itself shows them.
+//! Effects of a tool call on files, as far as they can be told from the call itself.
 
 /// One file that a tool call would read, change or delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct PathEffect {
 pub enum PathEffectKind {
     /// The file is read or executed.
     Reads,
-    /// The file or its permissions are created or changed.
+    /// The file is created, or its content or permissions are changed.
     Writes,
     /// The file is deleted or moved away.
     Deletes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makes untrusted text safe to print: text from agents and harnesses may contain terminal escape sequences and
+//! Makes untrusted text safe to print. Text from agents and harnesses may contain terminal escape sequences and
 //! invisible characters.
 
 /// Returns whether a character is invisible but may change how the text around it is displayed.
@@ -10,7 +10,7 @@ pub fn is_invisible(letter: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns the text on one line, without control characters and invisible characters.
+/// Returns the text on one line, without control characters or invisible characters.
 pub fn strip_control_characters(text: &str) -> String {
     let visible = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
     text.chars().map(visible).filter(|letter| !letter.is_control() && !is_invisible(*letter)).collect()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts of a model response, in the field names of all supported model APIs.
+//! Reads the token counts of a model response, using the field names of all supported model APIs.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::{Event, EventKind};
 /// Token counts of a model response. Each token is counted in exactly one field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenCounts {
-    /// Input tokens, without cached ones.
+    /// Input tokens that are not cached.
     pub input: u64,
     /// Output tokens, including reasoning tokens.
     pub output: u64,
@@ -20,8 +20,8 @@ pub struct TokenCounts {
 }
 
 impl TokenCounts {
-    /// Reads the counts of a post-model event. `None` for a chunk of a streamed response that is not the last one:
-    /// only the last chunk has the final counts.
+    /// Reads the counts of a post-model event. Returns `None` for a chunk of a streamed response unless it is the
+    /// last chunk, because only the last chunk has the final counts.
     pub fn from_event(event: &Event) -> Option<Self> {
         let response =
             event.detail.model_response.as_ref().filter(|_| event.event == EventKind::PostModel)?;
@@ -39,7 +39,7 @@ impl TokenCounts {
         let input = number(&["/input_tokens", "/prompt_tokens", "/promptTokenCount"]);
         let output = number(&["/output_tokens", "/completion_tokens", "/candidatesTokenCount"]);
         input.or(output)?;
-        // Anthropic reports cached tokens separately; all others include them in the input tokens.
+        // Anthropic reports cached tokens separately; all other APIs include them in the input tokens.
         let separate = ["/cache_read_input_tokens", "/cache_creation_input_tokens"].map(|key| number(&[key]));
         let included = [
             number(&[
@@ -69,19 +69,19 @@ impl TokenCounts {
         })
     }
 
-    /// Returns all tokens of the prompt, cached ones included.
+    /// Returns the number of prompt tokens, including cached tokens.
     pub fn prompt(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
-    /// Returns all tokens of the prompt and the output.
+    /// Returns the number of tokens in the prompt and the output together.
     pub fn total(&self) -> u64 {
         self.prompt().saturating_add(self.output)
     }
 }
 
 impl Event {
-    /// Returns the name of the model that responded: as reported by the response, else by the agent, else by the
+    /// Returns the name of the model that responded, taken from the response, else from the agent, else from the
     /// request.
     pub fn answering_model(&self) -> Option<&str> {
         let Self { agent, detail, .. } = self;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tool calls and tool classes: one table of native tool names, one set of argument roles per class.
+//! Tool calls and tool classes. One table lists the native tool names, and each class has one set of argument roles.
 //!
-//! A rule about the class `shell` works for every harness: `Bash`, `run_shell_command` and `exec_command` are all
-//! rows of that class, and each class defines which argument keys hold a command, a path, content, a URL or a patch.
+//! A rule for the class `shell` works in every harness: `Bash`, `run_shell_command` and `exec_command` all belong to
+//! that class. Each class defines which argument keys contain a command, a path, content, a URL or a patch.
 
 use std::borrow::Cow;
 
@@ -69,7 +69,7 @@ const fn row(name: &'static str, class: ToolClass, used_by: &'static str) -> Too
     ToolRow { name, class, used_by }
 }
 
-/// All known native tool names. Names are compared exactly; names of MCP tools are recognized by their form.
+/// All known native tool names. Names are compared exactly; names of MCP tools are recognized by their format.
 pub const TOOLS: &[ToolRow] = &[
     row("Bash", ToolClass::Shell, "claude-code, codex, copilot"),
     row("BashOutput", ToolClass::Other, "claude-code"),
@@ -281,7 +281,8 @@ impl ToolCall {
         }
     }
 
-    /// Iterates over the arguments and, for unknown tools, the objects in which they may wrap their arguments.
+    /// Iterates over the arguments. For unknown tools, this includes the nested objects in which they may wrap their
+    /// arguments.
     fn arguments(&self) -> impl Iterator<Item = &Value> {
         let nested: &[&str] = match self.class {
             ToolClass::Mcp | ToolClass::Other => &["arguments", "params", "parameters", "input"],
@@ -291,25 +292,25 @@ impl ToolCall {
         std::iter::once(&self.args).chain(inner)
     }
 
-    /// Returns all paths in the arguments, written ones included, but none from commands or patches.
+    /// Returns all paths in the arguments, including paths that are written, but not paths in commands or patches.
     pub fn paths(&self) -> Vec<&str> {
         let mut paths = self.texts(self.class.roles().path);
         paths.extend(self.outputs());
         paths
     }
 
-    /// Returns all output paths: they are written, even if the tool only reads the other paths.
+    /// Returns all output paths. These are written, even if the tool only reads the other paths.
     pub fn outputs(&self) -> Vec<&str> {
         let roles = self.class.roles();
         let mut paths = self.texts(roles.output);
-        // These keys often hold something other than a path.
+        // The values of these keys are often not paths.
         let is_path = |text: &&str| text.contains('/') || text.starts_with(['~', '.']);
         paths.extend(self.texts(roles.loose_output).into_iter().filter(is_path));
         paths
     }
 
-    /// Returns all working directories in the arguments, as written; `None` stands for one that is not a string. If
-    /// the list is empty, the call runs in the agent's working directory.
+    /// Returns all working directories in the arguments, as written. `None` stands for a directory argument that is
+    /// not a string. If the list is empty, the call runs in the agent's working directory.
     pub fn working_directories(&self) -> Vec<Option<&str>> {
         let unknown_tool = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
         let runs = unknown_tool && (!self.commands().is_empty() || !self.code_texts().is_empty());
@@ -317,8 +318,8 @@ impl ToolCall {
         if keys.is_empty() { Vec::new() } else { find_working_directories(&self.args, keys) }
     }
 
-    /// Returns whether this harness is known to run the tool in the directory given by the arguments. If that is
-    /// unknown, the harness may ignore the argument, and the agent's own directory has to be considered too.
+    /// Returns whether this harness is known to run the tool in the directory given by the arguments. Otherwise the
+    /// harness may ignore the argument, and the agent's own directory has to be considered too.
     pub fn honours_working_directory(&self, harness: &str) -> bool {
         let row = DIRECTORY_ROWS
             .iter()
@@ -334,13 +335,13 @@ impl ToolCall {
         self.texts(self.class.roles().content)
     }
 
-    /// Returns all URLs in the arguments, but none from commands.
+    /// Returns all URLs in the arguments, but not URLs in commands.
     pub fn urls(&self) -> Vec<&str> {
         self.texts(self.class.roles().url)
     }
 
-    /// Returns all patches that the call would apply. Patch tools accept a patch under any key, so all their string
-    /// arguments are checked for the form of a patch.
+    /// Returns all patches that the call would apply. Patch tools accept a patch under any key, so every string
+    /// argument is checked for the format of a patch.
     pub fn patches(&self) -> Vec<&str> {
         let roles = self.class.roles();
         let mut patches = self.texts(roles.patch);
@@ -354,7 +355,8 @@ impl ToolCall {
         patches
     }
 
-    /// Returns whether the call changes a file, by the class of the tool or, for an unknown tool, by its name.
+    /// Returns whether the call changes a file. This depends on the tool's class or, for an unknown tool, on its
+    /// name.
     pub fn is_edit(&self) -> bool {
         match self.class {
             ToolClass::Write | ToolClass::Edit | ToolClass::Patch => true,
@@ -363,7 +365,7 @@ impl ToolCall {
         }
     }
 
-    /// Returns the tool's name without a server prefix: for an MCP tool, the name that its server defines.
+    /// Returns the tool's name without a server prefix. For an MCP tool, this is the name that its server defines.
     pub fn unprefixed_name(&self) -> &str {
         self.mcp.as_ref().map_or(self.name.as_str(), |mcp| mcp.tool.as_str())
     }
@@ -450,7 +452,7 @@ const FILE_WORDS: &[&str] = &[
     "multiedit",
 ];
 
-/// Splits a name into words: `applyPatch_to-file` has four.
+/// Splits a name into words: `applyPatch_to-file` has four words.
 fn name_words(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {

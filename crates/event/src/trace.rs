@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The trace of an outcome: which hooks and rules took part, and how each of them ended.
+//! The trace of an outcome: the hooks and rules that took part, and the result of each.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Decision, Origin};
 
-/// How one hook or rule ended.
+/// Result of running one hook or evaluating one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Status"))]
@@ -25,7 +25,7 @@ pub enum TraceStatus {
     TimedOut,
     /// The hook could not run, or its answer could not be parsed.
     Failed,
-    /// An earlier hook or rule skipped it, it cannot act on this event, or it is not active yet.
+    /// An earlier hook or rule skipped this hook or rule, it cannot act on this event, or it is not active yet.
     Skipped,
     /// The hook runs in the background; its answer is ignored.
     Detached,
@@ -37,15 +37,15 @@ pub enum TraceStatus {
 pub struct TraceEntry {
     /// The hook or rule.
     pub by: Origin,
-    /// How it ended.
+    /// Result of running the hook or evaluating the rule.
     pub status: TraceStatus,
-    /// Its decision; `none` if it made none.
+    /// Decision of the hook or rule; `none` if there is none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub decision: Decision,
     /// Run time in microseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub took_us: u64,
-    /// Details such as an error, an exit code, or why it was skipped.
+    /// Details, such as an error, an exit code, or why the hook or rule was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -4,16 +4,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Token counts and cost of a session from its start to the event. These are totals, not differences, so an
-/// event that is lost or recorded twice does not falsify them.
+/// Token counts and cost of a session from its start up to the event. These are totals, not differences. An event
+/// that is lost or recorded twice therefore does not make them wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct TranscriptUsage {
-    /// Input tokens, without cached ones.
+    /// Input tokens that are not cached.
     #[serde(skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
-    /// Tokens in the reply.
+    /// Output tokens.
     #[serde(skip_serializing_if = "is_zero")]
     pub output_tokens: u64,
     /// Tokens read from a prompt cache.
@@ -22,25 +22,25 @@ pub struct TranscriptUsage {
     /// Tokens written to a prompt cache.
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// Number of model responses.
+    /// Number of model responses so far.
     #[serde(skip_serializing_if = "is_zero")]
     pub answers: u64,
     /// Prompt tokens of the latest model response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// Cost by the price table, in millionths of a US dollar.
+    /// Cost according to the price table, in millionths of a US dollar.
     #[serde(skip_serializing_if = "is_zero")]
     pub cost_microusd: u64,
-    /// Responses of models that are missing from the price table.
+    /// Number of responses from models that are missing from the price table.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_answers: u64,
-    /// Tokens of these unpriced responses.
+    /// Number of tokens in these unpriced responses.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_tokens: u64,
-    /// The share of the latest day.
+    /// The part of the usage that belongs to the latest day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub today: Option<DayUsage>,
-    /// Why the numbers are missing or incomplete. Rules use it for their reason; it is not recorded itself.
+    /// Why the numbers are missing or incomplete. Rules use this text in their reason; it is not recorded itself.
     #[serde(skip)]
     pub unknown: Option<String>,
 }
@@ -52,11 +52,11 @@ pub struct TranscriptUsage {
 pub struct DayUsage {
     /// Days since 1970-01-01, in UTC.
     pub day: u64,
-    /// Tokens of all kinds.
+    /// Number of tokens of all kinds.
     pub tokens: u64,
-    /// Cost by the price table, in millionths of a US dollar.
+    /// Cost according to the price table, in millionths of a US dollar.
     pub cost_microusd: u64,
-    /// Tokens of models that are missing from the price table.
+    /// Number of tokens used by models that are missing from the price table.
     pub unpriced_tokens: u64,
 }
 
@@ -68,7 +68,7 @@ impl TranscriptUsage {
             .fold(0, u64::saturating_add)
     }
 
-    /// Returns whether there is nothing to record: no usage, or all counts are zero.
+    /// Returns whether there is nothing to record because there is no usage or all counts are zero.
     #[expect(clippy::ref_option, reason = "serde passes a reference")]
     pub(crate) fn is_unrecorded(usage: &Option<Self>) -> bool {
         usage

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates recorded events under other rules, with the links that were on the disk at the time.
+//! Evaluates recorded events with other rules, using the symbolic links that were on the disk at the time.
 //!
-//! Only rules are replayed. Findings of hooks are ignored on both sides: the recorded findings of rules, from the
-//! trace of each record, are compared with the findings of the new rules. Session state starts with the first
+//! Only rules are replayed. Findings of hooks are ignored on both sides. The recorded findings of rules, from the
+//! trace of each record, are compared with the findings of the new rules. Session state starts empty at the first
 //! replayed event.
 
 use std::collections::BTreeMap;
@@ -20,9 +20,9 @@ use crate::replay::{EventReplay, ReplayedVerdict, strictest_verdict};
 use tenterhook_error::Failure;
 use tenterhook_records::recorded::{JsonField as _, RecordedDecision};
 
-/// Number of records that are read at a time.
+/// Number of records read at a time.
 const READ_PAGE_RECORDS: u64 = 512;
-/// Maximum number of differences that are listed; the others are counted.
+/// Maximum number of differences listed; further differences are only counted.
 pub const MAX_DIFFERENCES: usize = 10_000;
 
 /// Rules to evaluate, and the range of events.
@@ -44,18 +44,18 @@ pub struct Backtest<'a> {
 pub struct ReplayReport {
     /// Number of evaluated events.
     pub replayed: u64,
-    /// Number of events with the same verdict.
+    /// Number of events whose verdict stays the same.
     pub same: u64,
     /// Decisions that would be different, oldest first.
     pub differences: Vec<VerdictChange>,
-    /// Number of differences that are not listed, because there are too many.
+    /// Number of differences beyond the maximum, which are not listed.
     pub unnamed: u64,
     /// Number of changed decisions, by rule.
     pub by_rule: BTreeMap<String, RuleImpact>,
     /// Number of events that could not be replayed, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// Number of events that were evaluated without the secrets removed from them. Rules about secrets may match
-    /// less often than they did.
+    /// Number of events that were evaluated without the secrets that had been removed from them. Rules about secrets
+    /// may match less often on such events than they did originally.
     pub redacted: u64,
 }
 
@@ -68,14 +68,14 @@ pub struct VerdictChange {
     pub id: EventId,
     /// Summary of the call: the command, the path or the tool.
     pub what: String,
-    /// Verdict of the recorded rules.
+    /// Verdict of the rules when the event was recorded.
     pub was: Decision,
-    /// Rule with that verdict.
+    /// Rule that gave the recorded verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was_by: Option<String>,
     /// Verdict of the new rules.
     pub now: Decision,
-    /// Rule with the new verdict.
+    /// Rule that gives the new verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now_by: Option<String>,
 }
@@ -83,18 +83,18 @@ pub struct VerdictChange {
 /// Number of decisions that a rule would change.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct RuleImpact {
-    /// Decisions that become stricter because of the rule.
+    /// Number of decisions that the rule makes stricter.
     pub stricter: u64,
-    /// Decisions that become less strict: the rule decided them and would not decide them now.
+    /// Number of decisions that become less strict: the rule decided them then and would not decide them now.
     pub looser: u64,
 }
 
 type Batch = Vec<(u64, RecordedDecision)>;
 
 impl Backtest<'_> {
-    /// Replays a ledger. `progress` receives the number of records read and the total.
+    /// Replays a ledger. `progress` receives the number of records read so far and the total.
     pub fn run(&self, reader: &Reader, progress: &mut dyn FnMut(u64, u64)) -> Result<ReplayReport, Failure> {
-        // A limit or budget that all sessions share needs all events in order.
+        // A limit or budget shared by all sessions needs all events in order.
         let threads = if self.rules.needs_all_sessions() { 1 } else { self.threads.clamp(1, 16) };
         std::thread::scope(|scope| {
             let mut senders = Vec::new();
@@ -119,7 +119,7 @@ impl Backtest<'_> {
         })
     }
 
-    /// Reads the ledger and distributes its events, each session to one worker.
+    /// Reads the ledger and distributes its events so that each session goes to one worker.
     fn distribute(
         &self,
         reader: &Reader,
@@ -157,7 +157,7 @@ impl Backtest<'_> {
         Ok(())
     }
 
-    /// An event to replay; `None` for other records and for events outside the range.
+    /// Returns the event to replay; `None` for other records and for events outside the range.
     fn replayable_event(&self, record: &StoredRecord) -> Result<Option<RecordedDecision>, &'static str> {
         let envelope = match record.envelope() {
             None => return Err("the record was pruned"),
@@ -236,7 +236,7 @@ impl ReplayReport {
     }
 }
 
-/// Index of the worker for an event's session.
+/// Returns the index of the worker for an event's session.
 fn worker_of(event: &Event, batches: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     (&event.source, &event.harness_session_id).hash(&mut hasher);
@@ -244,7 +244,7 @@ fn worker_of(event: &Event, batches: usize) -> usize {
     usize::try_from(hasher.finish() % batches).unwrap_or(0)
 }
 
-/// A one-line summary of an event.
+/// Returns a one-line summary of an event.
 pub fn summarize_event(event: &Event) -> String {
     let Some(tool) = &event.tool else { return event.native_event.clone() };
     let args = ["command", "file_path", "path", "absolute_path", "url", "cmd"];

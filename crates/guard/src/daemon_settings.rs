@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings of the daemon: the sections `daemon` and `telemetry` of a `tenterhook.yaml`.
+//! Reads the daemon's settings: the sections `daemon` and `telemetry` of a `tenterhook.yaml`.
 //!
-//! An invalid key is reported, and its default applies; the other keys are used. The command line and the
-//! environment take precedence over this file.
+//! If a key is invalid, it is reported and its default applies; the other keys are still used. The command line and
+//! the environment take precedence over this file.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct ServiceSettings {
 pub struct DaemonSettings {
     /// TCP address of the daemon: `ADDRESS:PORT` or `none`.
     pub listen: Option<String>,
-    /// Whether a hook that finds no daemon starts one.
+    /// Whether a hook starts the daemon if none is running.
     pub autostart: bool,
     /// When a decision counts as recorded.
     pub durability: Option<Durability>,
@@ -45,14 +45,14 @@ pub struct TelemetrySettings {
 /// Reads the value of one key of a section.
 type KeyReader = fn(&mut ServiceSettings, &str, &Node) -> Result<(), Misfit>;
 
-/// The sections, their keys and how each is read.
+/// The sections, the keys of each section, and the function that reads them.
 const SECTIONS: &[(&str, &[&str], KeyReader)] = &[
     ("daemon", &["listen", "autostart", "durability"], ServiceSettings::read_daemon_key),
     ("telemetry", &["otlp", "headers"], ServiceSettings::read_telemetry_key),
 ];
 
 impl ServiceSettings {
-    /// Reads the settings of a home. Also returns what cannot be used.
+    /// Reads the settings of a home. Also returns the entries that cannot be used.
     pub fn of(home: &Home) -> (Self, Vec<Problem>) {
         // An unreadable file is reported when its hooks are read.
         match read_file::regular_file(&home.settings()) {
@@ -61,7 +61,7 @@ impl ServiceSettings {
         }
     }
 
-    /// Reads the two sections of a text.
+    /// Reads both sections from the text of a settings file.
     pub fn read(name: &str, text: &str) -> (Self, Vec<Problem>) {
         let (mut settings, mut problems) = (Self::default(), Vec::new());
         let Ok(document) = parse(text) else { return (settings, problems) };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One hook call, from the payload of a harness to its reply: decode → evaluate → encode, or a recorded refusal.
+//! Handles one hook call, from the harness's payload to the reply. A call is decoded, evaluated and encoded, or
+//! refused and recorded.
 //!
-//! The daemon answers calls through [`answer_call`] and a hook that finds no daemon through [`answer_call_now`]: the same
-//! steps, with and without a runtime. They differ in how a decoded call is evaluated and where a refusal is recorded,
-//! which is what [`CallEvaluator`] and [`BlockingCallEvaluator`] are for.
+//! The daemon answers calls with [`answer_call`]. A hook that finds no daemon uses [`answer_call_now`], which
+//! performs the same steps without a runtime. The traits [`CallEvaluator`] and [`BlockingCallEvaluator`] define how a
+//! decoded call is evaluated and where a refusal is recorded.
 
 use tenterhook_engine::RecordError;
 use tenterhook_engine::fold::strengthen;
@@ -14,12 +15,13 @@ use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
 
 /// Evaluates decoded calls and records refused ones.
 pub trait CallEvaluator {
-    /// Decodes the payload of a harness. Override it if decoding a large payload must not block other tasks.
+    /// Decodes the payload of a harness. Override this method if decoding a large payload must not block other tasks.
     fn decode(&self, harness: &Harness, meta: &CallMeta, payload: &[u8]) -> Result<HookCall, DecodeError> {
         harness.decode(meta, payload)
     }
 
-    /// Evaluates a call and records the decision. An error is the reason why the call is refused.
+    /// Evaluates a call and records the decision. If there is an error, the call is refused with the error as the
+    /// reason.
     fn evaluate(&mut self, call: &mut HookCall) -> impl Future<Output = Result<Outcome, Failure>>;
 
     /// Records a call that was refused before it could be evaluated.
@@ -28,15 +30,16 @@ pub trait CallEvaluator {
 
 /// Evaluates decoded calls and records refused ones, on the calling thread.
 pub trait BlockingCallEvaluator {
-    /// Evaluates a call and records the decision. An error is the reason why the call is refused.
+    /// Evaluates a call and records the decision. If there is an error, the call is refused with the error as the
+    /// reason.
     fn evaluate_now(&mut self, call: &mut HookCall) -> Result<Outcome, Failure>;
 
     /// Records a call that was refused before it could be evaluated.
     fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError>;
 }
 
-/// A call that cannot be evaluated: its payload is unreadable, or its rules cannot be loaded. It is denied where
-/// the harness can prevent the call, and recorded like any other decision.
+/// A call that cannot be evaluated, because its payload is unreadable or its rules cannot be loaded. The call is
+/// denied if the harness can still prevent it, and recorded like any other decision.
 #[derive(Debug)]
 pub struct RefusedCall {
     /// Name of the event, as given to the hook command.
@@ -48,7 +51,7 @@ pub struct RefusedCall {
     outcome: Outcome,
 }
 
-/// Answers one call. A failure also becomes a reply: a call that can be prevented is denied.
+/// Answers one call. A failure also leads to a reply, which denies the call if it can still be prevented.
 pub async fn answer_call(
     evaluator: &mut impl CallEvaluator,
     harness: &'static Harness,
@@ -68,7 +71,7 @@ pub async fn answer_call(
     }
 }
 
-/// Answers one call on the calling thread: the same steps as [`answer_call`], without a runtime.
+/// Answers one call on the calling thread, in the same steps as [`answer_call`] but without a runtime.
 pub fn answer_call_now(
     evaluator: &mut impl BlockingCallEvaluator,
     harness: &'static Harness,
@@ -104,7 +107,7 @@ fn invalid_payload(error: &DecodeError) -> Failure {
     Failure::user(error.to_string())
 }
 
-/// Encodes the outcome of a call, or refuses a call that has none.
+/// Encodes the outcome of a call, or refuses the call if there is no outcome.
 fn reply_or_refuse(
     harness: &'static Harness,
     meta: &CallMeta,
@@ -116,7 +119,7 @@ fn reply_or_refuse(
     }
 }
 
-/// Encodes the reply in the harness's format, with a warning about events that the harness's row does not list.
+/// Encodes the reply in the harness's format. Adds a warning if the harness's table does not list the event.
 fn encode_reply(harness: &Harness, call: &HookCall, outcome: &Outcome) -> HookReply {
     let mut reply = harness.encode(call, outcome);
     if harness.event(&call.event.native_event).is_none() {
@@ -141,7 +144,7 @@ impl RefusedCall {
         Self { event_name: meta.event.clone(), reason, harness, call, outcome }
     }
 
-    /// The reply to the harness, with a warning if the refusal could not be recorded.
+    /// Returns the reply to the harness, with a warning if the refusal could not be recorded.
     fn reply(&self, recorded: Result<(), RecordError>) -> HookReply {
         let mut reply = self.harness.refuse(&self.event_name, &self.reason);
         if let Err(error) = recorded {
@@ -150,12 +153,12 @@ impl RefusedCall {
         reply
     }
 
-    /// Id of the harness.
+    /// Returns the id of the harness.
     pub fn harness_id(&self) -> &'static str {
         self.harness.id
     }
 
-    /// The decision to record.
+    /// Returns the decision to record.
     pub fn decided(&self) -> DecidedCall<'_> {
         let (call, outcome) = (&self.call, &self.outcome);
         DecidedCall { call, outcome, generation: "", took_us: 0, facts: None, file_effects: None }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Connects engine, policy and ledger: the pipeline of a hook call, built from the files of a home.
+//! Connects the engine, the policy and the ledger. The pipeline of a hook call is built from the files of a home.
 //!
 //! [`Configuration`] reads rules and hooks, [`CallPipeline`] evaluates calls with them, and [`LedgerHandle`]
 //! records decisions in the ledger. A hook that finds no daemon decides from the [`snapshot`] and writes to the

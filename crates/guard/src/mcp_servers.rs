@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! MCP servers in the settings of harnesses.
+//! Finds the MCP servers that are named in the settings of harnesses.
 //!
-//! When an MCP tool is called, a daemon reads the settings of the calling harness if they have changed. A hook
+//! When an MCP tool is called, the daemon reads the settings of the calling harness if they have changed. A hook
 //! without a daemon uses the names in its snapshot.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub enum KnownServers {
     Settings(SettingsReader),
 }
 
-/// Reads the settings of a user's harnesses if they have changed.
+/// Reads the settings of a user's harnesses whenever they have changed.
 #[derive(Debug)]
 pub struct SettingsReader {
     home: Option<PathBuf>,
@@ -48,7 +48,7 @@ struct CachedServers {
 /// Size, modification time in seconds and nanoseconds, and inode.
 type Stamp = (u64, i64, i64, u64);
 
-/// The servers in the settings of all harnesses and of a project.
+/// Returns the servers in the settings of all harnesses and of a project.
 pub fn read_servers(env: &Env, project: Option<&Path>) -> McpServers {
     let of = |harness: &Harness| {
         let found = read_servers_of(harness, &env.machine(), project)?;
@@ -57,7 +57,7 @@ pub fn read_servers(env: &Env, project: Option<&Path>) -> McpServers {
     McpServers(HARNESSES.iter().filter_map(of).collect())
 }
 
-/// Rules that name a server of no harness. Empty if no settings could be read.
+/// Reports rules that name a server which no harness has. Returns nothing if no settings could be read.
 pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
     if servers.0.is_empty() {
         return Vec::new();
@@ -101,13 +101,13 @@ fn read_servers_of(
 // === impl KnownServers ===
 
 impl KnownServers {
-    /// The servers in the settings of a user's harnesses.
+    /// Returns the servers in the settings of a user's harnesses.
     pub fn from_settings(env: &Env) -> Self {
         let (home, variables) = (env.home.clone(), env.harness_variables.clone());
         Self::Settings(SettingsReader { home, variables, read: Mutex::default() })
     }
 
-    /// The servers of the event's harness, if the event is about an MCP tool.
+    /// Returns the servers of the event's harness, if the event is about an MCP tool.
     pub fn for_event(&self, event: &Event) -> Option<McpServers> {
         event.tool.as_ref()?.mcp.as_ref()?;
         match self {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Builds the pipeline of a call: hooks and rules decide, the engine combines their findings, the ledger records
+//! Builds the pipeline of a call. Hooks and rules decide, the engine combines their findings, and the ledger records
 //! the outcome.
 
 use std::path::Path;
@@ -39,15 +39,15 @@ pub struct CallPipeline {
 
 /// The rules and hooks of a home, before the engine is built.
 pub struct Configuration {
-    /// Identifier in records, derived from the texts of all rules and hooks.
+    /// Identifier in records, derived from the text of all rules and hooks.
     pub generation: String,
-    /// Rules in force.
+    /// The rules that apply.
     pub rules: RuleSet,
     /// Whether rules are enforced or only monitored.
     pub mode: Mode,
     /// Sources of the rules.
     pub sources: Sources,
-    /// Hooks of the settings and of trusted hook packages.
+    /// Hooks from the settings and from trusted hook packages.
     pub hooks: Vec<Hook>,
     /// Limits on the number and duration of hooks.
     pub limits: HookLimits,
@@ -57,7 +57,7 @@ pub struct Configuration {
     pub problems: Vec<Problem>,
     /// Entries that can be used but are probably mistakes.
     pub warnings: Vec<Problem>,
-    /// Directory with the session state of rules; without it, rules keep no state.
+    /// Directory with the session state of rules. If there is none, rules keep no state.
     pub sessions: Option<SessionStateDir>,
     /// The MCP servers in the settings of harnesses.
     pub servers: KnownServers,
@@ -67,16 +67,16 @@ pub struct Configuration {
 pub enum RecordTarget {
     /// In the ledger of a home.
     Ledger(Arc<LedgerHandle>),
-    /// In the spool of a home, because no daemon runs.
+    /// In the spool of a home, because no daemon is running.
     Spool {
         /// Home whose spool is used.
         home: Home,
-        /// Why the hook decides without the daemon, and from which rules.
+        /// Facts to record: why the hook decides without the daemon, and where its rules come from.
         facts: Value,
-        /// Whether the generation is recorded already.
+        /// Whether the generation has already been recorded.
         is_generation_recorded: bool,
     },
-    /// Nowhere: the call is only evaluated, such as for `explain`.
+    /// Nowhere: the call is only evaluated, for example by `explain`.
     None,
 }
 
@@ -93,18 +93,19 @@ struct RuleJudge {
 
 impl Configuration {
     /// Reads the rules and hooks of a home and the rules of the agent's project, and checks every example. Entries
-    /// that cannot be used are reported as problems; the others apply.
+    /// that cannot be used are reported as problems; all other entries apply.
     pub fn read(home: &Home, env: &Env, dirs: &WorkDirs) -> Self {
         Self::read_with(home, env, dirs, LoadMode::Checked)
     }
 
-    /// Like [`Self::read`], but uses the compiled form of built-in packs, because each millisecond of a single
-    /// call counts.
+    /// Reads the configuration like [`Self::read`], but uses the compiled form of built-in packs, because every
+    /// millisecond of a single call counts.
     pub fn read_trusted(home: &Home, env: &Env, dirs: &WorkDirs) -> Self {
         Self::read_with(home, env, dirs, tenterhook_baseline::trusted())
     }
 
-    /// Like [`Self::read_trusted`], with project files that were read earlier with the rights of a caller.
+    /// Reads the configuration like [`Self::read_trusted`], with project files that were read before with the
+    /// caller's rights.
     pub fn read_with_project(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
         let sources = Sources::collect_with_project(home, env, project);
         Self::read_sources(home, env, sources, tenterhook_baseline::trusted())
@@ -155,7 +156,7 @@ impl Configuration {
                 problems.push(Problem::for_file(&home.switches().display().to_string(), error.message));
             }
         }
-        // Records name what decided: the rules, and the hooks if there are any.
+        // Records name the configuration that decided: the rules, and the hooks if there are any.
         let mut generation = rules.digest();
         for text in [text, switched.as_deref(), usable.as_deref()].into_iter().flatten() {
             generation += &format!("-{}", FileFingerprint::of(text.as_bytes()).fnv1a);
@@ -170,7 +171,7 @@ impl Configuration {
         problems.extend(crate::ServiceSettings::of(home).1);
         let limits = HookLimits { call_timeout: MAX_CALL_TIMEOUT, ..defaults.limits.clone() };
         let (sources, sessions) = (Sources::default(), Some(SessionStateDir::new(home.sessions())));
-        // A home of the machine serves accounts whose settings it does not read.
+        // The machine's home serves other accounts, whose settings it does not read.
         let servers = match home.machine_run {
             Some(_) => KnownServers::Unknown,
             None => KnownServers::from_settings(env),
@@ -192,7 +193,7 @@ impl Configuration {
 }
 
 impl Configuration {
-    /// Description of the configuration, for the record of a new generation.
+    /// Returns a description of the configuration, for the record of a new generation.
     pub fn detail(&self) -> Value {
         json!({
             "rules": self.rules.count(),
@@ -202,7 +203,7 @@ impl Configuration {
         })
     }
 
-    /// Builds a generation for an engine of the caller. Session state is stored.
+    /// Builds a generation for the caller's engine. Session state is stored.
     pub fn into_generation(self, user_home: Option<&Path>) -> Result<Generation, Failure> {
         let remembered = SessionMemory::read_write(self.sessions);
         let entries = count_entries(&self.problems);
@@ -215,14 +216,14 @@ impl Configuration {
 // === impl CallPipeline ===
 
 impl CallPipeline {
-    /// Opens the pipeline of a home, for an agent that works in these directories.
+    /// Opens the pipeline of a home for an agent that works in these directories.
     pub fn open(home: &Home, env: &Env, dirs: &WorkDirs, memory: RecordTarget) -> Result<Self, Failure> {
         let configuration = Configuration::read_trusted(home, env, dirs);
         Self::build(configuration, env.home.as_deref(), memory)
     }
 
     /// Opens the pipeline of a hook that decides without a daemon. `why` is recorded, and `within` limits the
-    /// duration. Uses the snapshot if it is valid and current, and otherwise reads the files.
+    /// duration. The snapshot is used if it is valid and current; otherwise the files are read.
     pub fn offline(
         home: &Home,
         env: &Env,
@@ -276,28 +277,29 @@ impl CallPipeline {
         self.engine.fire(call).await
     }
 
-    /// Like [`Self::fire`], on the calling thread and without a runtime. `None` if a hook has to run.
+    /// Runs one call like [`Self::fire`], on the calling thread and without a runtime. Returns `None` if a hook has
+    /// to run.
     pub fn fire_now(&self, call: &HookCall) -> Option<Outcome> {
         self.engine.fire_now(call)
     }
 
-    /// The engine, for callers that replace its configuration.
+    /// Returns the engine, for callers that replace its configuration.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Whether a rule limits spend.
+    /// Returns whether a rule limits spend.
     pub fn has_budgets(&self) -> bool {
         self.rules.set.has_budgets()
     }
 
-    /// The configuration that applies to the next event.
+    /// Returns the configuration that applies to the next event.
     pub fn generation(&self) -> Arc<Generation> {
         self.engine.generation()
     }
 
-    /// The facts of an event, and how each rule evaluates them. With `seen`, the recorded links are used instead
-    /// of the disk.
+    /// Returns the facts of an event, and how each rule evaluates them. If `seen` is given, the recorded links are
+    /// used instead of the disk.
     pub fn explain(
         &self,
         event: &Event,
@@ -328,7 +330,7 @@ impl RuleJudge {
     fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
         let servers = self.servers.for_event(event);
-        // The event names the user that runs the agent.
+        // The event names the user account that runs the agent.
         let context = EvalEnvironment {
             home: self.home.as_deref(),
             groups: &groups,
@@ -355,7 +357,7 @@ impl Judge for RuleJudge {
         };
         let mut findings = judged.findings;
         if event.event == EventKind::SessionStart && self.problems > 0 {
-            // A user who does not run `check` must still learn that a rule is not in force.
+            // Users who do not run `check` must still learn that a rule does not apply.
             let message = format!(
                 "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
                 self.problems
@@ -366,11 +368,11 @@ impl Judge for RuleJudge {
     }
 }
 
-/// Harnesses wait one minute for a reply, so all hooks of a call together get less.
+/// Time limit for all hooks of a call together. Harnesses wait one minute for a reply.
 const MAX_CALL_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// Maximum timeout of a hook. Harnesses wait one minute for a reply; a hook that takes longer would be cut off
-/// together with the reply.
+/// Maximum timeout of a hook. Harnesses wait one minute for a reply. A hook that takes longer would be killed before
+/// the reply is sent.
 pub const MAX_HOOK_TIMEOUT: Duration = Duration::from_secs(45);
 
 fn cap_timeout(hook: &mut Hook, home: &Home) -> Option<Problem> {
@@ -388,7 +390,7 @@ fn cap_timeout(hook: &mut Hook, home: &Home) -> Option<Problem> {
     is_own_choice.then(|| Problem::for_file(&source, message).about("hook", Some(&hook.id)))
 }
 
-/// Number of rules, hooks and files that the problems are about: one entry may have several.
+/// Returns the number of rules, hooks and files that have problems. One entry may have several problems.
 fn count_entries(problems: &[Problem]) -> usize {
     let same = |one: &Problem, other: &Problem| {
         one.about.is_some() && one.source == other.source && one.about == other.about
@@ -397,7 +399,7 @@ fn count_entries(problems: &[Problem]) -> usize {
     problems.iter().enumerate().filter(first).count()
 }
 
-/// Reads a file. A missing file is not a problem; an unreadable one is.
+/// Reads a file. A missing file is not a problem, but an unreadable file is.
 fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
     read_file::regular_file(path).unwrap_or_else(|error| {
         problems.push(Problem::for_file(&path.display().to_string(), error.to_string()));

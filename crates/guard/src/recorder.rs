@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Records decisions: in the ledger, or in the spool while another process writes to the ledger.
+//! Records decisions in the ledger, or in the spool while another process writes to the ledger.
 //!
-//! A hook without a daemon only spools. A command that records opens the ledger late and closes it at once, so
-//! that other processes wait as little as possible. Every process that opens the ledger imports the spool; event
-//! ids are unique in the ledger, so that no entry is imported twice.
+//! A hook without a daemon writes only to the spool. A command that records opens the ledger late and closes it at
+//! once, so that other processes wait as little as possible. Every process that opens the ledger for writing imports
+//! the spool. Event ids are unique in the ledger, so no entry is imported twice.
 
 mod ledger_settings;
 mod sink_errors;
@@ -36,9 +36,10 @@ use tenterhook_home::call_meta::{self, now_ms};
 use tenterhook_home::env;
 use tenterhook_records::{redact_identifiers, secrets};
 
-/// How long to wait for another writer of the ledger.
+/// Maximum time to wait for another process that writes to the ledger.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum number of spooled entries that one hook call imports, because the harness waits for the reply.
+/// Maximum number of spooled entries that one hook call imports. The number is small because the harness waits for
+/// the reply.
 const SPOOL_IMPORT_BATCH: usize = 64;
 
 /// Access to the ledger of a home, and to its spool.
@@ -47,7 +48,7 @@ pub struct LedgerHandle {
     /// The state directory.
     state: PathBuf,
     dir: PathBuf,
-    /// Socket of the daemon, which holds the ledger while it runs.
+    /// Socket of the daemon. While the daemon runs, it has the ledger open.
     socket: PathBuf,
     spool: Spool,
     settings: LedgerSettings,
@@ -57,7 +58,7 @@ pub struct LedgerHandle {
     notes: Mutex<Vec<String>>,
 }
 
-/// Records decisions, and each generation when it decides for the first time.
+/// Records decisions in the ledger. A generation is recorded when it decides for the first time.
 pub struct DirectRecorder {
     /// Ledger that receives the decisions.
     pub ledger: Arc<LedgerHandle>,
@@ -65,21 +66,21 @@ pub struct DirectRecorder {
     pub detail: Value,
 }
 
-/// Spools the decisions of a hook that finds no daemon. The ledger is not opened.
+/// Writes the decisions of a hook that finds no daemon to the spool. The ledger is not opened.
 #[derive(Debug)]
 pub struct SpoolRecorder {
     /// Home whose spool is used.
     pub home: Home,
-    /// Description of the generation; `None` if it is recorded already.
+    /// Description of the generation; `None` if the generation has already been recorded.
     pub detail: Option<Value>,
-    /// Why the hook decides without the daemon, and from which rules.
+    /// Facts to record: why the hook decides without the daemon, and where its rules come from.
     pub facts: Value,
 }
 
 // === impl LedgerHandle ===
 
 impl LedgerHandle {
-    /// The ledger of a home, with the settings of that home.
+    /// Returns the ledger of a home, with that home's settings.
     pub fn of(home: &Home) -> Self {
         Self {
             state: home.state.clone(),
@@ -93,17 +94,17 @@ impl LedgerHandle {
         }
     }
 
-    /// The settings of the ledger.
+    /// Returns the ledger's settings.
     pub fn settings(&self) -> &LedgerSettings {
         &self.settings
     }
 
-    /// Path of the signing key.
+    /// Returns the path of the signing key.
     pub fn key_file(&self) -> PathBuf {
         self.dir.join("key")
     }
 
-    /// Whether writing needs a passphrase that is neither given nor in a file.
+    /// Returns whether writing needs a passphrase that is neither given nor in a file.
     pub fn needs_passphrase(&self) -> bool {
         let sealed = SoftwareKey::is_sealed(&self.key_file());
         let new = self.settings.sealed && !self.key_file().exists();
@@ -117,7 +118,7 @@ impl LedgerHandle {
         self
     }
 
-    /// Opens the ledger for reading. Imports the spool first if no other process writes.
+    /// Opens the ledger for reading. Imports the spool first if no other process is writing to the ledger.
     pub fn reader(&self) -> Result<Reader, Failure> {
         self.import_spool();
         Reader::open(&self.dir).map_err(|error| {
@@ -137,7 +138,7 @@ impl LedgerHandle {
         Ok(ledger)
     }
 
-    /// Imports the spool if no other process writes. A running daemon imports it by itself.
+    /// Imports the spool if no other process is writing to the ledger. A running daemon imports the spool by itself.
     pub fn import_spool(&self) -> SpoolImport {
         if self.spool.count().0 == 0 {
             return SpoolImport::default();
@@ -148,12 +149,12 @@ impl LedgerHandle {
             return SpoolImport::default();
         };
         let taken = self.spool.import_into(&opened.ledger, usize::MAX);
-        // The records are durable. A checkpoint that cannot be signed now is signed with the next one.
+        // The records are durable. If a checkpoint cannot be signed now, the next checkpoint covers it.
         drop(self.close(opened.ledger));
         taken
     }
 
-    /// Closes the ledger. Sinks that were not reached are noted.
+    /// Closes the ledger. Adds a warning for each sink that could not be reached.
     pub fn close(&self, ledger: Ledger) -> Result<(), AppendError> {
         let reports = ledger.clone();
         let closed = ledger.close();
@@ -165,7 +166,8 @@ impl LedgerHandle {
         closed
     }
 
-    /// Records a change of protection. Call it before the change: a change that cannot be recorded is not made.
+    /// Records a change of protection. Call this before the change: if the change cannot be recorded, it must not be
+    /// made.
     pub fn record_change(&self, what: &str, detail: Value) -> Result<(), Failure> {
         let meta = call_meta::mint()?;
         let entry = LedgerEntry::change(meta.id, meta.ts, what, &env::current_user(), detail, &secrets);
@@ -175,8 +177,8 @@ impl LedgerHandle {
         })
     }
 
-    /// Appends entries in this order, to the ledger or, if that fails, to the spool. They are durable when it
-    /// returns.
+    /// Appends entries in this order to the ledger or, if that fails, to the spool. The entries are durable when the
+    /// function returns.
     pub fn append(&self, entries: Vec<LedgerEntry>) -> Result<(), RecordError> {
         let (sealing, reason) = match sealing_for(&self.dir, &self.settings) {
             Ok(sealing) => (sealing, None),
@@ -194,7 +196,7 @@ impl LedgerHandle {
             Ok(ledger) => {
                 self.spool.import_into(&ledger, SPOOL_IMPORT_BATCH);
                 let appended = ledger.append(sealed.clone());
-                // The records are durable. A checkpoint that cannot be signed now is signed with the next one.
+                // The records are durable. If a checkpoint cannot be signed now, the next checkpoint covers it.
                 drop(self.close(ledger));
                 match appended {
                     Ok(_) => return Ok(()),
@@ -212,22 +214,22 @@ impl LedgerHandle {
         Ok(())
     }
 
-    /// Imports the whole spool into a ledger that is open already.
+    /// Imports the whole spool into a ledger that is already open.
     pub fn import_spool_into(&self, ledger: &Ledger) -> SpoolImport {
         self.spool.import_into(ledger, usize::MAX)
     }
 
-    /// Returns the warnings so far and forgets them.
+    /// Returns the warnings collected so far and clears them.
     pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the spool directory can be listed.
+    /// Checks that the spool directory can be listed.
     pub fn check_spool(&self) -> std::io::Result<()> {
         self.spool.check_readable()
     }
 
-    /// Number of entries in the spool, and number of files that were refused.
+    /// Returns the number of entries in the spool and the number of refused files.
     pub fn spool_counts(&self) -> (usize, usize) {
         self.spool.count()
     }
@@ -258,14 +260,15 @@ impl LedgerHandle {
 }
 
 impl LedgerHandle {
-    /// Whether a daemon holds the ledger. It does not release it, but it imports the spool.
+    /// Returns whether a daemon has the ledger open. A daemon does not release the ledger, but it imports the spool.
     fn is_daemon_listening(&self) -> bool {
         tenterhook_home::socket::is_listening(&self.socket)
     }
 }
 
-/// How entries are sealed for the ledger in this directory. If the ledger's key cannot be stored, a random key
-/// that is not kept marks secrets: the marks cannot be correlated, but no secret is readable.
+/// Returns how entries are sealed for the ledger in this directory. If the ledger's key cannot be stored, secrets are
+/// replaced using a random key that is not kept. The replacements can then not be correlated, but no secret is
+/// readable.
 fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<SealingOptions, (SealingOptions, String)> {
     let LedgerSettings { keep_raw, keep_model_text, max_payload, .. } = *settings;
     let sealing = |key| SealingOptions { key, keep_raw, max_payload, keep_model_text };
@@ -276,20 +279,20 @@ fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<SealingOptions, 
     };
     key.map(sealing).map_err(|why| {
         let mut random = [0; 32];
-        // Without randomness, the payload's salt fails, and so does sealing.
+        // Without randomness, creating the payload's salt fails, and so does sealing.
         let _ = getrandom::fill(&mut random);
         (sealing(RedactionKey::new(random)), why)
     })
 }
 
 impl LedgerHandle {
-    /// Options for a process that keeps the ledger open, such as the daemon.
+    /// Returns options for a process that keeps the ledger open, such as the daemon.
     pub fn options(&self) -> Result<LedgerOptions, Failure> {
         let passphrase = self.resolve_passphrase().map_err(|error| open_failure(&error))?;
         Ok(self.apply_settings(LedgerOptions::new(now_ms), true, passphrase))
     }
 
-    /// Replaces the secrets in the identifiers of an event that is decided without a daemon.
+    /// Replaces secrets in the identifiers of an event that is decided without a daemon.
     pub fn redact_identifiers(&self, event: &mut Event) {
         if !self.settings.keep_raw {
             let (Ok(sealing) | Err((sealing, _))) = sealing_for(&self.dir, &self.settings);
@@ -297,7 +300,8 @@ impl LedgerHandle {
         }
     }
 
-    /// Whether servers receive the checkpoint too. A caller waits, so they are contacted at intervals only.
+    /// Returns whether the checkpoint is also sent to servers. A caller is waiting, so servers are contacted only at
+    /// intervals.
     fn is_remote_send_due(&self) -> bool {
         self.settings.sinks.iter().any(SinkSetting::is_remote) && sink_setup::claim_remote_send(&self.dir)
     }
@@ -321,7 +325,7 @@ impl LedgerHandle {
         options
     }
 
-    /// The passphrase that opens or seals the key, if one is needed.
+    /// Returns the passphrase that opens or seals the key, if one is needed.
     fn resolve_passphrase(&self) -> Result<Option<String>, OpenError> {
         if let Some(passphrase) = &self.passphrase {
             return Ok(Some(passphrase.clone()));
@@ -336,13 +340,13 @@ impl LedgerHandle {
     }
 }
 
-/// Whether the error is expected, so that the spool is used without a warning: another process writes, or this
-/// process lacks the passphrase.
+/// Returns whether the error is expected, so that the spool is used without a warning: another process is writing, or
+/// this process lacks the passphrase.
 fn is_expected_error(error: &OpenError) -> bool {
     matches!(error, OpenError::Locked { .. } | OpenError::Key(SignError::Sealed(_)))
 }
 
-/// The failure for a ledger that cannot be written, with a hint.
+/// Returns the failure, with a hint, for a ledger that cannot be written.
 fn open_failure(error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::Locked { .. } => "wait until the other process is done, then try again",
@@ -379,8 +383,8 @@ impl BlockingRecorder for DirectRecorder {
     }
 }
 
-/// The record of the generation that decides. Its id follows from the generation, so that the ledger stores it
-/// only once.
+/// Returns the record of the generation that decides. Its id is derived from the generation, so that the ledger
+/// stores it only once.
 pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<LedgerEntry> {
     if decided.generation.is_empty() {
         return None;
@@ -416,7 +420,7 @@ impl SpoolRecorder {
         if let Some(generation) = self.detail.as_ref().and_then(|detail| generation_entry(decided, detail)) {
             write(generation, false)?;
         }
-        // The secrets are searched once, together with the facts.
+        // Secrets are searched for only once, together with the facts.
         let entry = LedgerEntry::decision(decided, &|_| Vec::new());
         let mut facts = decided.facts.clone().unwrap_or_else(|| json!({}));
         if let (Some(facts), Some(more)) = (facts.as_object_mut(), self.facts.as_object()) {

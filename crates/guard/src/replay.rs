@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates rules on past events, each with the state of its session.
+//! Evaluates rules on past events, each with its session's state.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use tenterhook_event::{Decision, Event, Origin, TraceEntry, TraceStatus};
 use tenterhook_facts::{EvalEnvironment, LinkMap};
 use tenterhook_policy::{RuleSet, SessionState};
 
-/// Evaluates past events in order. The disk is not read, because it has changed since.
+/// Evaluates past events in order. The disk is not read, because it has changed since the events.
 pub struct EventReplay<'a> {
     rules: &'a RuleSet,
     /// Home directory of the user, for `~`.
     user_home: Option<&'a str>,
-    /// Maximum number of sessions whose state is kept; an evicted session starts again without state.
+    /// Maximum number of sessions whose state is kept. An evicted session starts again without state.
     max_sessions: usize,
     sessions: HashMap<(String, Option<String>), (u64, SessionState)>,
     all_sessions: SessionState,
@@ -25,7 +25,7 @@ pub struct EventReplay<'a> {
 pub struct ReplayedVerdict {
     /// The strictest verdict.
     pub decision: Decision,
-    /// The first rule with that verdict.
+    /// The first rule that gave this verdict.
     pub rule: Option<String>,
     /// Reason given by the rule.
     pub reason: Option<String>,
@@ -44,7 +44,7 @@ impl<'a> EventReplay<'a> {
         }
     }
 
-    /// Evaluates the next event, with the links that were on the disk at the time.
+    /// Evaluates the next event, using the symbolic links that were on the disk at the time.
     pub fn judge(&mut self, event: &Event, seen: Option<&LinkMap>) -> ReplayedVerdict {
         if !self.rules.handles(event.event) {
             return ReplayedVerdict::default();
@@ -83,7 +83,7 @@ impl<'a> EventReplay<'a> {
         ReplayedVerdict { decision, rule, reason }
     }
 
-    /// Evicts the half of the sessions that had no event for the longest time.
+    /// Evicts half of the sessions, those without an event for the longest time.
     fn evict_quiet_sessions(&mut self) {
         let mut counts: Vec<_> = self.sessions.values().map(|(last, _)| *last).collect();
         let middle = counts.len() / 2;
@@ -92,7 +92,7 @@ impl<'a> EventReplay<'a> {
     }
 }
 
-/// The strictest verdict of the rules, and the first rule with it.
+/// Returns the strictest verdict of the rules, and the first rule that gave it.
 pub(crate) fn strictest_verdict(steps: &[TraceEntry]) -> (Decision, Option<String>) {
     let mut strictest = (Decision::None, None);
     for step in steps {

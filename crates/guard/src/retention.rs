@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention of ledger records: the setting `ledger.retention`, and how much of it is authorized.
+//! Retention of ledger records: reads the setting `ledger.retention` and determines how much of it is authorized.
 //!
-//! An agent may be able to edit `tenterhook.yaml`, so the file alone removes nothing. `tenterhook ledger retention
-//! set` needs authorization and writes the limits to the settings and to a file in the state directory. For each
-//! limit, the longer of the two applies; a limit that is missing in either of them does not apply.
+//! An agent may be able to edit `tenterhook.yaml`, so a change of that file alone removes nothing.
+//! `tenterhook ledger retention set` needs authorization and writes the limits to the settings and to a file in the
+//! state directory. Of the two values for each limit, the one that keeps more applies. A limit that is missing from
+//! either file does not apply.
 
 mod planner;
 mod prune_expired;
@@ -37,21 +38,22 @@ const SIZE_UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
 ];
 
-/// Retention never removes younger records, so that an agent cannot push out evidence within a day.
+/// Minimum age of records that retention removes. It prevents an agent from removing evidence within a day by writing
+/// many records.
 pub const MIN_RETENTION_AGE: Duration = DAY;
-/// The smallest `max_size`: less would hold hardly a day of a busy agent.
+/// Minimum value of `max_size`. A smaller ledger could hardly contain one day of a busy agent.
 pub const MIN_RETENTION_BYTES: u64 = 100_000_000;
 
-/// How long records are kept, and how many bytes of them. A missing limit removes nothing.
+/// How long records are kept, and how many bytes of them. If a limit is absent, it removes nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetentionLimits {
     /// Records older than this are removed; a whole number of days.
     pub max_age: Option<Duration>,
-    /// The oldest records are removed when the content of all records exceeds this number of bytes.
+    /// Maximum size of the content of all records, in bytes. The oldest records are removed when it is exceeded.
     pub max_size: Option<u64>,
 }
 
-/// An invalid retention limit.
+/// Why a retention limit is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RetentionLimitError(String);
@@ -63,7 +65,7 @@ pub struct Retention {
     pub configured: RetentionLimits,
     /// The limits that were authorized last.
     pub authorized: RetentionLimits,
-    /// The limits that apply: for each, the longer of both.
+    /// The limits that apply: for each limit, the value that keeps more.
     pub applied: RetentionLimits,
     /// Why `configured` does not apply unchanged.
     pub problem: Option<Problem>,
@@ -89,17 +91,17 @@ impl RetentionLimits {
         })
     }
 
-    /// Whether nothing is ever removed.
+    /// Returns whether no record is ever removed.
     pub fn keeps_everything(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether these limits remove records that `other` keeps.
+    /// Returns whether these limits remove records that `other` keeps.
     pub fn is_shorter_than(&self, other: &Self) -> bool {
         is_less(self.max_age, other.max_age) || is_less(self.max_size, other.max_size)
     }
 
-    /// For each limit, the one that keeps more.
+    /// Returns, for each limit, the value that keeps more.
     #[must_use]
     pub fn longer_of(&self, other: &Self) -> Self {
         Self {
@@ -108,12 +110,12 @@ impl RetentionLimits {
         }
     }
 
-    /// The age as text, such as `90d`.
+    /// Returns the age as a string, such as `90d`.
     pub fn age_text(&self) -> Option<String> {
         self.max_age.map(|age| format!("{}d", age.as_secs() / DAY.as_secs()))
     }
 
-    /// The size as text, in the largest unit that needs no fraction.
+    /// Returns the size as a string, in the largest unit that needs no fraction.
     pub fn size_text(&self) -> Option<String> {
         let bytes = self.max_size?;
         let fits =
@@ -229,7 +231,7 @@ fn parse_size(text: &str) -> Result<u64, RetentionLimitError> {
 // === impl Retention ===
 
 impl Retention {
-    /// Reads settings and authorization. If one of them is unreadable, nothing is removed.
+    /// Reads the settings and the authorization. If one of them is unreadable, nothing is removed.
     pub fn read(home: &Home) -> Self {
         let name = home.settings().display().to_string();
         let text = match read_file::regular_file(&home.settings()) {
@@ -274,7 +276,7 @@ impl Retention {
         this
     }
 
-    /// The status for the API and the command line.
+    /// Returns the status for the API and the command line.
     pub fn status(&self, last_run: Option<RetentionRun>) -> RetentionStatus {
         let setting = |limits: &RetentionLimits| RetentionSetting {
             max_age: limits.age_text(),
@@ -289,7 +291,7 @@ impl Retention {
         }
     }
 
-    /// The text of the settings file with these limits. Fails if other settings would change.
+    /// Returns the text of the settings file with these limits. Fails if other settings would change.
     pub fn edit_settings(home: &Home, limits: &RetentionLimits) -> Result<String, Failure> {
         let path = home.settings();
         let text = read_file::regular_file(&path)
@@ -306,7 +308,7 @@ impl Retention {
         })
     }
 
-    /// Stores authorized limits, and the settings text from [`Retention::edit_settings`].
+    /// Stores authorized limits and the settings text that [`Retention::edit_settings`] returned.
     pub fn write(
         home: &Home,
         limits: &RetentionLimits,
@@ -326,14 +328,14 @@ impl Retention {
     }
 }
 
-/// The limits as flags of `ledger retention set`.
+/// Returns the limits as flags of `ledger retention set`.
 fn limit_flags(limits: &RetentionLimits) -> String {
     let age = limits.age_text().map(|age| format!(" --max-age {age}"));
     let size = limits.size_text().map(|size| format!(" --max-size {size}"));
     [age, size].into_iter().flatten().collect()
 }
 
-/// The limits that were authorized last; without limits if none were.
+/// Returns the limits that were authorized last; no limits if none have been authorized.
 fn authorized_limits(home: &Home) -> Result<RetentionLimits, Failure> {
     let path = home.retention();
     let unreadable = |why: String| Failure::internal(format!("cannot read `{}`: {why}", path.display()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Drafts a rule from a recorded call: to deny it next time, or to allow it.
+//! Drafts a rule from a recorded call, to deny or to allow the call next time.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ use tenterhook_records::recorded::RecordedDecision;
 /// Characters with a meaning in regular expressions.
 const REGEX_META_CHARS: &[char] =
     &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$', '#', '&', '-', '~'];
-/// Maximum number of words of a command that a rule matches.
+/// Maximum number of words of a command that a drafted rule matches.
 const MAX_COMMAND_WORDS: usize = 3;
 
-/// Conditions that match exactly this call.
+/// Returns conditions that match exactly this call.
 pub fn match_exact_call(event: &Event) -> Option<Value> {
     let exactly = |text: &str| format!("\\A{}\\z", escape_regex(text));
     if let (EventKind::Prompt, Some(prompt)) = (event.event, &event.detail.prompt) {
@@ -32,8 +32,8 @@ pub fn match_exact_call(event: &Event) -> Option<Value> {
     is_plain.then(|| json!({"tool": tool.name, "regex": {"args": exactly(&tool.args.to_string())}}))
 }
 
-/// A rule that denies similar calls: the program and its first words, the file, or the host; otherwise exactly
-/// this call.
+/// Returns a rule that denies similar calls. It matches the program and its first words, the file, or the host; if
+/// there is none, it matches exactly this call.
 pub fn deny_rule(recorded: &RecordedDecision, seq: u64, user_home: Option<&str>) -> Result<Value, Failure> {
     let event = &recorded.event;
     let environment =
@@ -54,7 +54,7 @@ pub fn deny_rule(recorded: &RecordedDecision, seq: u64, user_home: Option<&str>)
     }))
 }
 
-/// An exception for exactly this call, in the same directory, from the rules that matched it.
+/// Returns an exception from the rules that matched this call. It applies to exactly this call in the same directory.
 pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Failure> {
     let has_matched = |status: TraceStatus| matches!(status, TraceStatus::Matched | TraceStatus::Monitored);
     let mut rules: Vec<&str> = Vec::new();
@@ -96,11 +96,11 @@ fn not_expressible(seq: u64) -> Failure {
     Failure::user(format!("no rule can match decision {seq}")).hint("its payload was erased, or it has none")
 }
 
-/// Conditions that match similar calls, and a name for the rule.
+/// Returns conditions that match similar calls, and a name for the rule.
 fn match_similar_calls(event: &Event, facts: &Facts) -> Option<(Value, String)> {
     let tool = event.tool.as_ref()?;
     if tool.class == ToolClass::Shell {
-        // The rule is about the started program, not about its launcher, and only on this machine.
+        // The rule is about the program that is started, not about its launcher, and only on this machine.
         let here: Vec<_> = facts.commands.iter().filter(|command| command.on == ExecLocation::Here).collect();
         let starts = |program: &str| here.iter().any(|other| other.via.iter().any(|via| via == program));
         let mut named = here.iter().filter(|command| !command.program.is_empty());
@@ -133,7 +133,7 @@ fn match_similar_calls(event: &Event, facts: &Facts) -> Option<(Value, String)> 
     is_plain.then(|| (json!({"tool": tool.name, "path": [text]}), name))
 }
 
-/// The call as an example for the rule.
+/// Returns the call as an example for the rule.
 fn rule_example(event: &Event) -> Option<Value> {
     let tool = event.tool.as_ref()?;
     if tool.class == ToolClass::Shell {
@@ -156,7 +156,7 @@ fn escape_regex(text: &str) -> String {
         .collect()
 }
 
-/// A rule id that no other draft has.
+/// Returns a rule id that no other draft has.
 fn rule_id(name: &str, seq: u64) -> String {
     let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let mut id: String = name.chars().map(fits).take(40).collect();

@@ -2,8 +2,8 @@
 
 //! The key that seals files which this home reads again later: spooled decisions and the snapshot.
 //!
-//! A file that another account wrote or changed lacks a valid seal. Every process that can read the key can forge
-//! a seal; where the home belongs to the agent's account, that includes the agent.
+//! A file that another account wrote or changed has no valid seal. Every process that can read the key can forge a
+//! seal. If the home belongs to the agent's account, that includes the agent.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -21,11 +21,11 @@ const KEY_BYTES: usize = 32;
 /// Length of the authentication tag at the end of a snapshot's seal.
 const TAG_BYTES: usize = 16;
 
-/// Contexts that separate the uses of the key.
+/// Prefixes of the sealed data that separate the uses of the key.
 const SPOOL_CONTEXT: &[u8] = b"spool/1\n";
 const SNAPSHOT_CONTEXT: &[u8] = b"snapshot/2\n";
 
-/// What a seal is for. A seal for one purpose is invalid for the other.
+/// What a seal is for. A seal made for one purpose is invalid for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SealPurpose {
     /// An entry of the spool.
@@ -38,7 +38,7 @@ pub enum SealPurpose {
 pub struct SealKey([u8; KEY_BYTES]);
 
 impl SealKey {
-    /// Opens the key in this state directory; creates it if there is none.
+    /// Opens the key in this state directory. Creates the key if there is none.
     pub fn open(state: &Path) -> std::io::Result<Self> {
         match Self::open_existing(state)? {
             Some(key) => Ok(key),
@@ -59,7 +59,7 @@ impl SealKey {
         Ok(Some(Self(key)))
     }
 
-    /// Two processes that create the key at the same time end with the same key.
+    /// Creates the key. If two processes create the key at the same time, both end up with the same key.
     fn create(state: &Path) -> std::io::Result<Self> {
         let mut key = [0; KEY_BYTES];
         getrandom::fill(&mut key).map_err(std::io::Error::other)?;
@@ -77,7 +77,7 @@ impl SealKey {
         }
     }
 
-    /// The seal of these bytes, in hexadecimal digits.
+    /// Returns the seal of these bytes, in hexadecimal digits.
     pub fn seal(&self, purpose: SealPurpose, bytes: &[u8]) -> std::io::Result<String> {
         let seal = match purpose {
             SealPurpose::Spool => {
@@ -90,7 +90,7 @@ impl SealKey {
         Ok(seal.iter().map(digits).collect())
     }
 
-    /// Whether this is a valid seal of these bytes.
+    /// Returns whether this is a valid seal of these bytes.
     pub fn verify(&self, purpose: SealPurpose, bytes: &[u8], seal: &str) -> bool {
         let pairs = seal.as_bytes().chunks(2);
         let digit = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -108,7 +108,7 @@ impl SealKey {
     }
 
     /// Seals a snapshot. A hook without a daemon verifies hundreds of kilobytes of rules before it uses them, and
-    /// GMAC is nine times as fast as a hash. The seal is a nonce, used once, and the tag.
+    /// GMAC is nine times as fast as a hash. The seal consists of a nonce, which is used once, and the tag.
     fn seal_snapshot(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).ok()?;
@@ -124,7 +124,7 @@ impl SealKey {
         Some(self.snapshot_key()?.open_in_place(nonce, Aad::from(bytes), tag).is_ok())
     }
 
-    /// A separate key, so that its nonces are independent of the other use.
+    /// Derives a separate key for snapshots, so that its nonces are independent of the spool's.
     fn snapshot_key(&self) -> Option<LessSafeKey> {
         let key = self.mac(SNAPSHOT_CONTEXT, b"")?.finalize().into_bytes();
         UnboundKey::new(&AES_256_GCM, &key).ok().map(LessSafeKey::new)

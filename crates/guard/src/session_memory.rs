@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! State that rules keep for each session, from one call to the next.
+//! Stores the state that rules keep for each session from one call to the next.
 //!
-//! A rule with a `limit`, a budget or a `label` depends on earlier calls, and without a daemon every call is a
-//! separate process. The state is therefore stored in `<state>/sessions/`: one small file for each session, named
-//! by a hash of the harness and its session id, and `all.json` for limits that count all sessions together and for
-//! today's spend.
+//! A rule with a `limit`, a budget or a `label` depends on earlier calls, but without a daemon every call is a
+//! separate process. The state is therefore stored in `<state>/sessions/`. Each session has one small file, named by
+//! a hash of the harness and the session id. The file `all.json` is for limits that count all sessions together and
+//! for today's spend.
 //!
-//! - Files are private to their owner and replaced atomically. A change is made under a lock, and the rules are
-//!   evaluated again under it, so that two concurrent calls cannot both be the last one that a limit allows.
+//! - Files are readable only by their owner and are replaced atomically. A change is made under a lock, and the rules
+//!   are evaluated again while the lock is held, so that two concurrent calls cannot both be the last call that a
+//!   limit allows.
 //! - Nothing is read unless a rule needs it, and nothing is written unless something changed.
-//! - Events without a session id share one state per harness. The state can only make rules stricter, so leaving
-//!   out the id must not reset it.
-//! - An unreadable file counts as empty. The trace reports it, and also a file that cannot be written.
+//! - Events without a session id share one state per harness. State can only make rules stricter, so leaving out the
+//!   id must not reset it.
+//! - An unreadable file counts as empty. The trace reports files that cannot be read or written.
 //! - Files that have not changed for a week are removed.
 
 use std::collections::{HashMap, VecDeque};
@@ -36,18 +37,17 @@ const STATE_FILE_FORMAT: u32 = 1;
 /// Key and file name of the state that all sessions share.
 const ALL_SESSIONS: &str = "all";
 const LOCK_FILE: &str = "lock";
-/// State without a change for this long is removed.
+/// State that has not changed for this long is removed.
 const STATE_LIFETIME: Duration = Duration::from_hours(7 * 24);
-/// How often the lock is tried. Other processes hold it for less than a millisecond.
+/// Maximum number of attempts to take the lock. Other processes hold it for less than a millisecond.
 const LOCK_ATTEMPTS: u32 = 50;
-/// Maximum number of recent events whose state is kept, so that a concurrent call is recognised when it is
-/// evaluated again.
+/// Maximum number of recent events whose state is kept. It is used to recognise an event that is evaluated again.
 const MAX_RECENT_EVENTS: usize = 64;
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(10);
-/// A directory that changed more recently than this may change again without a new stamp: file system clocks are
-/// coarse.
+/// Minimum age of a directory's stamp before it is trusted. File system clocks are coarse, so a directory that
+/// changed more recently may change again without a new stamp.
 const STAMP_SETTLE_TIME: Duration = Duration::from_millis(50);
-/// Cached states are read again after this time, even if the directory is unchanged.
+/// Maximum age of cached states. After this time they are read again, even if the directory is unchanged.
 const CACHE_LIFETIME: Duration = Duration::from_secs(1);
 const MAX_CACHED_STATES: usize = 256;
 
@@ -57,17 +57,17 @@ pub struct SessionStateDir {
     dir: PathBuf,
 }
 
-/// Session state as used by one process.
+/// The session state used by one process.
 pub struct SessionMemory {
     sessions: Option<SessionStateDir>,
     is_writable: bool,
-    /// Recent events, with the state before each and what it added. A call that a hook changed is evaluated twice,
-    /// but it is one call.
+    /// Recent events, each with the state before it and what it added. If a hook changed a call, the call is
+    /// evaluated twice but counts once.
     last: Mutex<VecDeque<(EventId, SessionState, StateDelta)>>,
     cache: Mutex<StateCache>,
 }
 
-/// States as they were read. They are valid while the directory is unchanged: files are replaced by renaming,
+/// States as they were read. They are valid while the directory is unchanged, because files are replaced by renaming,
 /// which changes the directory.
 #[derive(Default)]
 struct StateCache {
@@ -76,7 +76,7 @@ struct StateCache {
     by_session: HashMap<String, SessionState>,
 }
 
-/// The state of the directory when it was read.
+/// Identifies the version of the directory that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DirectoryStamp {
     Missing,
@@ -92,7 +92,7 @@ struct SessionStateFile {
     state: SessionState,
 }
 
-/// A session file, or the lock, that cannot be used.
+/// Why a session file or the lock cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum SessionFileError {
     #[error("another process holds the lock")]
@@ -109,25 +109,25 @@ enum SessionFileError {
     Home(#[from] Failure),
 }
 
-/// The state of one session, as read.
+/// The state of one session, as it was read.
 struct OpenSession {
     of: String,
     state: SessionState,
     shared: SessionState,
     notes: Vec<String>,
-    /// Held until the evaluation ends.
+    /// Lock that is held until the evaluation ends.
     _lock: Option<File>,
 }
 
 // === impl SessionStateDir ===
 
 impl SessionStateDir {
-    /// The state in this directory.
+    /// Returns the session states stored in this directory.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
-    /// The labels that rules gave a session.
+    /// Returns the labels that rules gave to a session.
     pub fn labels(&self, harness: &str, session: &str) -> Result<Vec<String>, Failure> {
         let of = format!("{harness}\n{session}");
         let path = self.path(&of);
@@ -137,7 +137,7 @@ impl SessionStateDir {
         Ok(state.labels.into_iter().collect())
     }
 
-    /// Reads the state of an event's session, under the lock if it is going to change.
+    /// Reads the state of an event's session. If the state is going to change, the lock is taken first.
     fn open(&self, event: &Event, changes: bool) -> OpenSession {
         let of = session_key(event);
         let mut notes = Vec::new();
@@ -157,7 +157,8 @@ impl SessionStateDir {
         OpenSession { of, state, shared, notes, _lock: lock }
     }
 
-    /// Like [`SessionStateDir::open`] without a lock. Uses cached states while the directory is unchanged.
+    /// Reads the state like [`SessionStateDir::open`], but without a lock. Uses cached states while the directory is
+    /// unchanged.
     fn open_cached(&self, event: &Event, cache: &Mutex<StateCache>) -> OpenSession {
         let Some(stamp) = DirectoryStamp::of(&self.dir) else { return self.open(event, false) };
         let of = session_key(event);
@@ -214,7 +215,7 @@ impl SessionStateDir {
         Ok(write_atomic(&path, &bytes, 0o600)?)
     }
 
-    /// Removes files that have not changed for a week. A file that cannot be removed stays.
+    /// Removes files that have not changed for a week. A file that cannot be removed is left.
     fn prune(&self) {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
         let now = SystemTime::now();
@@ -231,17 +232,17 @@ impl SessionStateDir {
 // === impl SessionMemory ===
 
 impl SessionMemory {
-    /// Reads and writes session state.
+    /// Creates a memory that reads and writes session state.
     pub fn read_write(sessions: Option<SessionStateDir>) -> Self {
         Self { sessions, is_writable: true, last: Mutex::default(), cache: Mutex::default() }
     }
 
-    /// Reads session state and never writes it.
+    /// Creates a memory that reads session state and never writes it.
     pub fn read_only(sessions: Option<SessionStateDir>) -> Self {
         Self { is_writable: false, ..Self::read_write(sessions) }
     }
 
-    /// The state of an event's session, as far as these rules use it.
+    /// Returns the parts of the session's state that these rules use.
     pub fn state_of(&self, event: &Event, rules: &RuleSet) -> SessionState {
         match &self.sessions {
             Some(sessions) if is_stateful(event, rules) => sessions.open(event, false).combined_state(rules),
@@ -305,7 +306,7 @@ impl SessionMemory {
     }
 }
 
-/// Key of an event's session. A caller that the session does not belong to has a separate state.
+/// Returns the key of an event's session. A caller to which the session does not belong has a separate state.
 pub(crate) fn session_key(event: &Event) -> String {
     let apart = if event.session_check == Some(SessionCheck::Unverified) { "unverified\n" } else { "" };
     let id = event.harness_session_id.as_deref().unwrap_or_default();
@@ -316,7 +317,7 @@ fn is_stateful(event: &Event, rules: &RuleSet) -> bool {
     rules.is_stateful(event.event) || rules.counts_usage_of(event)
 }
 
-/// The part of a change that the event has not made yet.
+/// Returns the part of a change that has not been applied for this event yet.
 fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     let mut new = delta.clone();
     new.labels.retain(|label| !known.labels.contains(label));
@@ -335,7 +336,8 @@ fn lock_cache(cache: &Mutex<StateCache>) -> MutexGuard<'_, StateCache> {
 // === impl StateCache ===
 
 impl StateCache {
-    /// The cached states of a session and of all sessions together, if the directory has not changed since.
+    /// Returns the cached states of a session and of all sessions together, if the directory has not changed since
+    /// they were read.
     fn get(&self, stamp: DirectoryStamp, of: &str) -> Option<(SessionState, SessionState)> {
         let is_valid =
             self.stamp == Some(stamp) && self.read_at.is_some_and(|at| at.elapsed() < CACHE_LIFETIME);
@@ -357,7 +359,7 @@ impl StateCache {
 // === impl DirectoryStamp ===
 
 impl DirectoryStamp {
-    /// The stamp of a directory; `None` if it could change again without a new stamp.
+    /// Returns the stamp of a directory; `None` if the directory could change again without a new stamp.
     fn of(dir: &Path) -> Option<Self> {
         let found = match std::fs::metadata(dir) {
             Ok(found) => found,
@@ -375,7 +377,7 @@ impl DirectoryStamp {
 // === impl OpenSession ===
 
 impl OpenSession {
-    /// The session's state, with the counts that all sessions share.
+    /// Returns the session's state, including the counts that all sessions share.
     fn combined_state(&self, rules: &RuleSet) -> SessionState {
         let mut whole = SessionState { today: self.shared.today, ..self.state.clone() };
         whole.matched.retain(|rule, _| !rules.counts_all_sessions(rule));

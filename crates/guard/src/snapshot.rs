@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compiled rules of a home in `<state>/snapshot/`, from which a hook without a daemon decides at once.
+//! Stores the compiled rules of a home in `<state>/snapshot/`. A hook without a daemon decides from them without
+//! reading the rule files.
 //!
-//! A snapshot lists the files it was made from, with their stamps. If one of them has changed, or the snapshot is
-//! missing or lacks this home's seal, the files are read instead, which takes longer but is not less strict. The
-//! decision's record says which of the two was used.
+//! A snapshot lists the files from which it was built, with their stamps. If one of the files has changed, or the
+//! snapshot is missing or lacks this home's seal, the files are read instead. This takes longer but is not less
+//! strict. The decision's record says whether the snapshot or the files were used.
 
 use std::fmt;
 use std::os::unix::fs::MetadataExt;
@@ -29,10 +30,10 @@ use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_home::{make_private_dir, write_atomic};
 
 const SNAPSHOT_FORMAT: u32 = 3;
-/// Version of the program that wrote the snapshot; another version may compile rules differently.
+/// Version of the program that wrote the snapshot. Another version may compile rules differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Maximum size of a snapshot: one hundred rules take about 50 KB.
+/// Maximum size of a snapshot. One hundred rules take about 50 KB.
 const MAX_SNAPSHOT_BYTES: u64 = 64 << 20;
 
 /// Where the rules of a hook without a daemon come from.
@@ -44,7 +45,7 @@ pub enum RuleOrigin {
     NoSnapshot,
     /// The files, because they have changed since the snapshot was written.
     Stale,
-    /// The files, because the snapshot is not trusted, and why.
+    /// The files, because the snapshot is not trusted. Contains the reason.
     Refused(String),
 }
 
@@ -56,14 +57,14 @@ struct SnapshotHeader {
     mode: Mode,
     problems: usize,
     settings: Option<String>,
-    /// MCP servers in the settings of harnesses when the snapshot was written. Those files change often and
-    /// contain no rules, so a change of them does not outdate the snapshot.
+    /// MCP servers in the settings of harnesses when the snapshot was written. Harnesses change those files often,
+    /// and they contain no rules, so a change of them does not invalidate the snapshot.
     #[serde(default)]
     servers: McpServers,
     files: Vec<InputFile>,
 }
 
-/// An input file and its stamp; without a stamp if the file did not exist.
+/// An input file and its stamp. There is no stamp if the file did not exist.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct InputFile {
     path: PathBuf,
@@ -71,10 +72,10 @@ struct InputFile {
     stamp: Option<(u64, i64, i64, i64, i64)>,
 }
 
-/// Writes a snapshot of the rules in force in a home, for agents that work in these directories. Returns whether
-/// it was written: rules that cannot be serialized are read from their files.
+/// Writes a snapshot of the rules that apply in a home, for agents that work in these directories. Returns whether
+/// the snapshot was written. Rules that cannot be serialized are read from their files.
 pub fn write(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<bool, Failure> {
-    // The stamps are taken first, so that a change during the read outdates the snapshot.
+    // The stamps are taken first, so that a change during the read invalidates the snapshot.
     let files = input_files(home, env, dirs);
     let Some(files) = files.into_iter().map(InputFile::of).collect::<Option<Vec<_>>>() else {
         return Ok(false);
@@ -106,7 +107,7 @@ pub fn write(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The configuration of a home, and where it was read from.
+/// Returns the configuration of a home, and where it was read from.
 pub fn load_configuration(home: &Home, env: &Env, dirs: &WorkDirs) -> (Configuration, RuleOrigin) {
     match read(home, env, dirs) {
         Ok(configuration) => (configuration, RuleOrigin::Snapshot),
@@ -150,7 +151,7 @@ fn read(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<Configuration, RuleOr
     Ok(Configuration { servers: KnownServers::Listed(head.servers), ..configuration })
 }
 
-/// Path of the snapshot for these directories: one for each set of project files.
+/// Returns the path of the snapshot for these directories. There is one snapshot for each set of project files.
 fn snapshot_path(home: &Home, env: &Env, dirs: &WorkDirs) -> PathBuf {
     let projects = project_files(env, dirs);
     if projects.is_empty() {
@@ -166,14 +167,14 @@ fn project_files(env: &Env, dirs: &WorkDirs) -> Vec<PathBuf> {
     trust::project_files(cwd, dirs.project.as_deref(), env.home.as_deref())
 }
 
-/// Every file that affects the rules, whether it exists or not.
+/// Returns every file that affects the rules, whether or not it exists.
 fn input_files(home: &Home, env: &Env, dirs: &WorkDirs) -> Vec<PathBuf> {
     let mut files =
         vec![home.pack_list(), home.policy(), home.prices(), home.settings(), home.trust(), home.mode()];
     files.push(home.port());
     files.extend(home.organisation.clone());
     files.extend(program_files::watched_files(home));
-    // The list itself is watched, so an unreadable list is noticed when it changes.
+    // The list itself is also an input file, so an unreadable list is noticed when it changes.
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);
         files.extend(added.files.keys().map(|file| dir.join(file)));
@@ -289,7 +290,7 @@ mod tests {
         let settings = dir.path().join(".gemini/settings.json");
         std::fs::write(&settings, r#"{"mcpServers": {"my_server": {}}}"#).unwrap();
         write(&home, &env, &WorkDirs::default()).unwrap();
-        // The harness writes its settings whenever it likes.
+        // The harness may write its settings at any time.
         std::fs::write(&settings, "{}").unwrap();
         let (read, from) = load_configuration(&home, &env, &WorkDirs::default());
         let KnownServers::Listed(servers) = read.servers else { panic!("{from:?}") };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The format of the state directory. A program refuses a directory that a newer version wrote, and upgrades an
-//! older one when it opens the ledger for writing.
+//! The format of the state directory. A program refuses a directory that a newer version wrote. It upgrades an older
+//! directory when it opens the ledger for writing.
 //!
 //! | format | first version | ledger store | changes |
 //! |---|---|---|---|
 //! | 1 | 0.1.0 | 4 | has no `format.json` |
 //! | 2 | 0.2.0 | 6 | `ledger.pending` has sealed lines; agent marks name how they were found |
 //!
-//! Raise [`STATE_FORMAT`] and add a row whenever an older version could not read, or would misread, a file of the
-//! state directory. A crash needs no cleanup: the ledger migrates in one transaction, and the number is written
-//! after it, by a rename.
+//! Increase [`STATE_FORMAT`] and add a row whenever an older version could not read, or would misread, a file of the
+//! state directory. No cleanup is needed after a crash: the ledger migrates in one transaction, and the number is
+//! written afterwards by a rename.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -24,7 +24,7 @@ use tenterhook_home::write_atomic;
 use tenterhook_home::{call_meta, env, read_file};
 use tenterhook_records::secrets;
 
-/// Format that this version writes, and the newest that it reads.
+/// Format that this version writes. It is also the newest format that this version reads.
 pub const STATE_FORMAT: u32 = 2;
 
 /// Format of a state directory without a format file.
@@ -42,7 +42,7 @@ pub struct StateFormat {
 }
 
 impl StateFormat {
-    /// Reads the format of a state directory. `None` if nothing was recorded there yet.
+    /// Reads the format of a state directory. Returns `None` if nothing has been recorded there yet.
     pub fn read(state: &Path) -> Result<Option<Self>, Failure> {
         let path = state.join(FORMAT_FILE);
         let unreadable = |why: String| {
@@ -53,7 +53,7 @@ impl StateFormat {
             .hint("remove this file; the next command writes it again")
         };
         let found = match read_file::state_file(&path) {
-            // Only root can read the state of a machine, and other accounts call hooks. A path that is not a
+            // Only root can read the machine's state directory, but other accounts call hooks. A path that is not a
             // directory has no format.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotADirectory) => {
                 return Ok(None);
@@ -84,13 +84,13 @@ impl StateFormat {
             .hint("downgrades are not supported: nothing was changed"))
     }
 
-    /// The format of the directory, if it is older than the current one.
+    /// Returns the format of the directory if it is older than the current format.
     pub fn outdated(state: &Path) -> Result<Option<Self>, Failure> {
         Ok(Self::read(state)?.filter(|found| found.format < STATE_FORMAT))
     }
 
-    /// Opens the ledger of a state directory for writing, which migrates its store, and upgrades the directory to
-    /// the current format. An upgrade is recorded.
+    /// Opens the ledger of a state directory for writing, which migrates the ledger's store, and upgrades the
+    /// directory to the current format. An upgrade is recorded.
     pub fn open_ledger(state: &Path, dir: &Path, options: LedgerOptions) -> Result<OpenedLedger, OpenError> {
         // If the format is unreadable, nothing is upgraded; commands refuse such a directory.
         let outdated = Self::outdated(state).ok().flatten();
@@ -120,7 +120,7 @@ impl StateFormat {
         Ok(opened)
     }
 
-    /// Writes the current format, unless the directory has it already.
+    /// Writes the current format, unless the directory already has it.
     pub fn write_current(state: &Path) -> Result<(), Failure> {
         let path = state.join(FORMAT_FILE);
         let is_current = read_file::state_file(&path)

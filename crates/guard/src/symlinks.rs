@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds out which paths of a call are symbolic links, and where they lead.
+//! Finds the symbolic links among the paths of a call, and their targets.
 //!
 //! Nothing is opened and no link is followed: each directory of a path is examined separately, so that a pipe, a
 //! device or a directory that is not mounted yet cannot block the call.
@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
 use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
-/// The facts of a call, with its links resolved.
+/// Returns the facts of a call with its links resolved.
 pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     let facts = tenterhook_facts::facts(event, environment);
     if environment.seen.is_some() {
@@ -25,7 +25,7 @@ pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts 
     tenterhook_facts::facts(event, &EvalEnvironment { seen: Some(&seen), ..*environment })
 }
 
-/// Probes paths and remembers which devices must not be touched.
+/// Checks paths for links, and remembers which devices must not be accessed.
 #[derive(Default)]
 struct SymlinkProbe {
     is_automounted: HashMap<i128, bool>,
@@ -42,7 +42,7 @@ impl SymlinkProbe {
                 Err(_) => EntryKind::Missing,
             },
             FileType::Directory => {
-                // A file system with a block device is mounted already.
+                // A file system with a block device is already mounted.
                 let mounts = !has_block_device(&stat) && {
                     let device = i128::from(stat.st_dev);
                     *self.is_automounted.entry(device).or_insert_with(|| is_automounted(path))
@@ -54,7 +54,8 @@ impl SymlinkProbe {
     }
 }
 
-/// Whether the file system has a block device. The kernel numbers the others itself, all with major number 0.
+/// Returns whether the file system has a block device. The kernel gives all other file systems a device number with
+/// major number 0.
 #[cfg(target_os = "linux")]
 fn has_block_device(stat: &rustix::fs::Stat) -> bool {
     rustix::fs::major(stat.st_dev) != 0
@@ -65,7 +66,7 @@ fn has_block_device(_stat: &rustix::fs::Stat) -> bool {
     false
 }
 
-/// Whether entries of a directory are mounted on access, from a machine that may not answer.
+/// Returns whether the entries of a directory are mounted on access, from a machine that may not answer.
 #[cfg(target_os = "linux")]
 fn is_automounted(directory: &str) -> bool {
     /// `AUTOFS_SUPER_MAGIC`

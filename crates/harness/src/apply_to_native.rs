@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Copies a change of the event into its native payload, so that the next hook of a chain reads the changed value in
+//! Copies a change of the event into the native payload, so that the next hook of a chain reads the changed value in
 //! the harness's own format.
 
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ pub enum CallPart {
     ToolOutput,
     /// Request to the model.
     ModelRequest,
-    /// Response of the model.
+    /// The model's response.
     ModelResponse,
     /// Text of the user's prompt.
     Prompt,
@@ -52,7 +52,8 @@ pub fn apply_to_native(call: &mut HookCall, part: CallPart) {
     }
 }
 
-/// Replaces the value at every path that exists. A string stays a string: other values are serialized into it.
+/// Replaces the value at every path that exists. If the old value is a string, the new value is serialized into a
+/// string.
 fn put(fields: &mut Map<String, Value>, places: KeyPaths, value: &Value) -> bool {
     let mut any = false;
     for place in places {
@@ -79,7 +80,7 @@ mod tests {
     use serde_json::json;
     use tenterhook_event::{EventId, Timestamp};
 
-    /// The native payload after a change of the tool's arguments.
+    /// Returns the native payload after a change of the tool's arguments.
     fn carried(harness: &str, payload: &Value, args: Value) -> Value {
         let meta = CallMeta::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "");
         let mut call = find_harness(harness).unwrap().decode(&meta, payload.to_string().as_bytes()).unwrap();

@@ -11,16 +11,16 @@ pub struct CallMeta {
     pub id: EventId,
     /// Time of the call.
     pub ts: Timestamp,
-    /// Event named by the hook command; a name in the payload takes precedence.
+    /// Event name given by the hook command. A name in the payload takes precedence.
     pub event: String,
     /// Project root, if the harness reports it outside the payload.
     pub project: Option<String>,
-    /// Account that the harness runs under.
+    /// User account that the harness runs under.
     pub user: Option<String>,
 }
 
 impl CallMeta {
-    /// Metadata with an id, a time and an event name only.
+    /// Creates metadata with only an id, a time and an event name.
     pub fn new(id: EventId, ts: Timestamp, event: &str) -> Self {
         Self { id, ts, event: event.to_owned(), project: None, user: None }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Decodes a native payload into an event, by the table row of the harness.
+//! Decodes a native payload into an event, using the harness's table row.
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventDetail, EventKind, HookCall, McpToolId, ToolCall, ToolClass};
@@ -36,8 +36,9 @@ fn event(harness: &Harness, meta: &CallMeta, fields: &Map<String, Value>) -> Res
     Ok(event)
 }
 
-/// Finds the event's row. The payload's name takes precedence over the one in the hook command. A hook that is
-/// registered for a gate rejects a payload that names any other event, so that renaming cannot bypass the gate.
+/// Finds the event's row. The event name in the payload takes precedence over the name in the hook command. A hook
+/// that is registered for a gate rejects a payload that names any other event, so that renaming cannot bypass the
+/// gate.
 fn name(
     harness: &Harness,
     meta: &CallMeta,
@@ -61,7 +62,8 @@ fn name(
     }
 }
 
-/// Decodes the tool call. At a gate, an unreadable call is an error: it must not pass as "no tool".
+/// Decodes the tool call. At a gate, a call that cannot be decoded is an error, so that it cannot pass as an event
+/// without a tool.
 fn tool(
     harness: &Harness,
     row: Option<&EventRow>,
@@ -90,7 +92,7 @@ fn tool(
     by_server(harness, at, &mut tool, fields);
     let unread = match tool.class {
         ToolClass::Shell => tool.commands().is_empty(),
-        // These payloads have one deciding field.
+        // The rules evaluate a single field of these payloads: the path.
         ToolClass::Read if at != ToolLocation::Keys => tool.paths().is_empty(),
         _ => false,
     };
@@ -103,7 +105,7 @@ fn tool(
     Ok(Some(tool))
 }
 
-/// The tool's arguments. Some harnesses send them as JSON in a string, or lists in them as strings.
+/// Returns the tool's arguments. Some harnesses send the arguments, or lists in them, as JSON in a string.
 pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value {
     const LISTS: [&str; 3] = ["commands", "files", "paths"];
     let mut args = payload_keys::find_value(fields, harness.keys.tool_input).cloned().unwrap_or(Value::Null);
@@ -128,7 +130,7 @@ pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value
     args
 }
 
-/// The key under which the arguments of a patch tool are judged when they are free text, as Copilot CLI sends them.
+/// The key under which a patch tool's arguments are evaluated if they are plain text, as Copilot CLI sends them.
 pub(crate) const FREE_TEXT: &str = "input";
 
 fn is_patch_tool(harness: &Harness, fields: &Map<String, Value>) -> bool {
@@ -141,8 +143,8 @@ fn spread(fields: &Map<String, Value>, names: &[&str]) -> Value {
     Value::Object(named.collect())
 }
 
-/// Determines the MCP server and tool. A server name that the harness sends separately takes precedence, because the
-/// separator may also occur in the name.
+/// Determines the MCP server and the tool. A server name that the harness sends separately takes precedence, because
+/// the tool name may itself contain the separator.
 fn by_server(harness: &Harness, at: ToolLocation, tool: &mut ToolCall, fields: &Map<String, Value>) {
     if tool.mcp.is_none() && tool.class == ToolClass::Other {
         tool.mcp = (harness.mcp_name)(&tool.name);

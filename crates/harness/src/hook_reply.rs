@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reply of a hook process, as the harness reads it.
+//! The reply of a hook process to its harness.
 
-/// Reply of a hook process to its harness.
+/// The reply of a hook process to its harness.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookReply {
     /// Exact content of standard output.
@@ -16,7 +16,7 @@ pub struct HookReply {
 }
 
 impl HookReply {
-    /// An empty reply with exit code 0.
+    /// Returns an empty reply with exit code 0.
     pub fn silent() -> Self {
         Self::default()
     }

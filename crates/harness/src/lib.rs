@@ -3,13 +3,13 @@
 //! Codecs for every supported agent harness.
 //!
 //! Each harness sends its own JSON at its own events. This crate decodes a native payload into an
-//! [`Event`](tenterhook_event::Event), and encodes an [`Outcome`] into exactly what the harness reads:
-//! standard output, standard error and exit code.
+//! [`Event`](tenterhook_event::Event). It encodes an [`Outcome`] into exactly what the harness reads: standard
+//! output, standard error and exit code.
 //!
-//! To add a harness: create a folder with `events.rs` (one row per native event) and `encode.rs`, list the
-//! payload's keys in [`PayloadKeys`], and add its row to [`HARNESSES`]. The command line, the daemon, the
-//! documentation and the tests read only that table. `tenterhook-harness-install` finds the harness's program and edits
-//! its settings; `tenterhook-transcript` reads its past sessions.
+//! To add a harness, create a folder with `events.rs` (one row per native event) and `encode.rs`, list the payload's
+//! keys in [`PayloadKeys`], and add a row to [`HARNESSES`]. The command line, the daemon, the documentation and the
+//! tests read only that table. `tenterhook-harness-install` finds the harness's program and edits its settings, and
+//! `tenterhook-transcript` reads its past sessions.
 //!
 //! ```
 //! use tenterhook_harness::{CallMeta, find_harness};

@@ -7,9 +7,9 @@ use tenterhook_event::{ToolCall, ToolClass};
 
 const URL_KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url", "base_url"];
 
-/// Sets `tool.args.url` of an MCP call that has no URL yet: first from the arguments themselves, then from the
-/// harness's metadata of the server, then from the payload's top-level fields. Keys are tried in the order of the table,
-/// so the result does not depend on the order of the payload.
+/// Sets `tool.args.url` of an MCP call that has no URL yet. The URL is taken from the arguments themselves, else from
+/// the harness's metadata about the server, else from the payload's top-level fields. Keys are tried in the order of
+/// the table, so the result does not depend on the order of the payload.
 pub fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<String, Value>) {
     if tool.class != ToolClass::Mcp || as_http_url(tool.args.get("url")).is_some() {
         return;
@@ -21,8 +21,8 @@ pub fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<Strin
     }
 }
 
-/// Removes a URL that [`fill_url`] added, so that a rewritten input has no argument unknown to the tool. `judged` are
-/// the arguments with the added URL, `native` those without.
+/// Removes a URL that [`fill_url`] added, so that a rewritten input has no argument that is unknown to the tool.
+/// `judged` contains the arguments with the added URL, `native` the arguments without it.
 pub(crate) fn without_filled_url(input: &Value, judged: &Value, native: &Value) -> Value {
     let mut input = input.clone();
     let filled = native.get("url").is_none() && input.get("url") == judged.get("url");

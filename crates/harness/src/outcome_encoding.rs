@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reduces an outcome to what one event of a harness can express: the nearest safe decision, and a list of everything
-//! that the event does not support. Every codec starts here.
+//! Reduces an outcome to what a harness can express at one event: the nearest safe decision, and a list of everything
+//! that the event does not support. Every codec starts with this step.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use tenterhook_event::{Decision, EventKind, Flow, HookCall, Modification, Outcom
 use crate::table::{AskSupport, DenySupport, EventRow, RewriteSupport, find_harness};
 use crate::{HookReply, decode, mcp, payload_keys};
 
-/// An outcome, reduced to what one event can express.
+/// An outcome reduced to what the harness can express at one event.
 pub(crate) struct ExpressibleOutcome<'a> {
-    /// Decision; never weaker than the outcome's.
+    /// The decision, which is never weaker than the outcome's decision.
     pub(crate) decision: Decision,
-    /// Reason of the decision; always present with a deny.
+    /// Reason for the decision; always present with a deny.
     pub(crate) reason: Option<String>,
-    /// Complete new tool input, without arguments that decoding added; absent with a deny.
+    /// Complete new tool input, without the arguments that decoding added; absent with a deny.
     pub(crate) input: Option<Value>,
     /// Replacement for the tool's output.
     pub(crate) output: Option<&'a Value>,
@@ -52,17 +52,17 @@ impl<'a> ExpressibleOutcome<'a> {
         }
     }
 
-    /// Whether the decision is a deny that the event can express.
+    /// Returns whether the decision is a deny that the event can express.
     pub(crate) fn is_denied(&self, row: &EventRow) -> bool {
         self.decision == Decision::Deny && row.deny != DenySupport::Impossible
     }
 
-    /// The reason, or a default text for formats that require one.
+    /// Returns the reason, or a default text for formats that require one.
     pub(crate) fn reason_text(&self) -> String {
         self.reason.clone().unwrap_or_else(|| DENIED.to_owned())
     }
 
-    /// Text for events that can only inform the model: the reason for a deny or stop, and the context.
+    /// Returns the text for events that can only inform the model: the reason for a deny or stop, and the context.
     pub(crate) fn feedback_text(&self, row: &EventRow) -> Option<String> {
         let why = if self.is_denied(row) { Some(self.reason_text()) } else { self.stop.clone() };
         let said = [why, self.context.clone()];
@@ -70,7 +70,7 @@ impl<'a> ExpressibleOutcome<'a> {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// The new tool output as text, for harnesses that pass text to the model.
+    /// Returns the new tool output as text, for harnesses that pass text to the model.
     pub(crate) fn output_text(&self) -> Option<String> {
         self.output.map(|output| output.as_str().map_or_else(|| output.to_string(), ToOwned::to_owned))
     }
@@ -80,21 +80,21 @@ impl<'a> ExpressibleOutcome<'a> {
         self.lost.push(unsupported(what));
     }
 
-    /// Drops the message for the user, and records that, if there is one.
+    /// Drops the message for the user, if there is one, and records that it was dropped.
     pub(crate) fn drop_message(&mut self) {
         if self.message.take().is_some() {
             self.drop_unsupported("a message for the user");
         }
     }
 
-    /// Drops the request to stop the agent, and records that, if there is one.
+    /// Drops the request to stop the agent, if there is one, and records that it was dropped.
     pub(crate) fn drop_stop(&mut self) {
         if self.stop.take().is_some() {
             self.drop_unsupported("stopping the agent");
         }
     }
 
-    /// Reply with this JSON on standard output, or an empty reply if the JSON has no fields.
+    /// Returns a reply with this JSON on standard output, or an empty reply if the JSON has no fields.
     pub(crate) fn into_reply(self, output: &impl Serialize) -> HookReply {
         let (stdout, stderr, exit) = match serde_json::to_string(output) {
             Ok(json) if json == "{}" => Default::default(),
@@ -108,8 +108,8 @@ impl<'a> ExpressibleOutcome<'a> {
 const DENIED: &str = "denied by Tenterhook";
 const STOPPED: &str = "stopped by Tenterhook";
 
-/// Reply of an exit-code harness to a payload that cannot be decoded: exit 2 where a deny prevents something. At a
-/// stop event exit 2 would only keep a broken agent running.
+/// Returns the reply to a payload that cannot be decoded, for harnesses that read the exit code. The exit code is 2
+/// where a deny prevents the action. At a stop event, exit code 2 would only keep a broken agent running.
 pub(crate) fn refuse_by_exit(row: Option<&EventRow>, why: &str) -> HookReply {
     let exit = match row {
         // An unknown event may be a gate that a newer version added.
@@ -125,13 +125,13 @@ pub(crate) fn refuse_by_exit(row: Option<&EventRow>, why: &str) -> HookReply {
     HookReply { stderr: format!("tenterhook: {why}\n"), exit, ..HookReply::silent() }
 }
 
-/// The strongest decision that the event can express without weakening the outcome's.
+/// Returns the strongest decision that the event can express without weakening the outcome's decision.
 fn expressible(row: &EventRow, outcome: &Outcome) -> Decision {
     let stops = row.ask == AskSupport::Prompt || row.ask == AskSupport::Wait && row.kind != EventKind::Prompt;
     match outcome.decision {
-        // Many harnesses still run this tool when a hook tells the agent to stop.
+        // Many harnesses still run this tool if a hook tells the agent to stop.
         decision if stops && outcome.flow != Flow::Go => decision.max(Decision::Deny),
-        // The tool would run with other input than the one that was judged.
+        // Without a deny, the tool would run with input other than the input that was evaluated.
         _ if unchangeable(row, outcome) => Decision::Deny,
         Decision::Ask if row.ask != AskSupport::Prompt => Decision::Deny,
         Decision::Defer if !row.defers => Decision::Deny,
@@ -139,7 +139,7 @@ fn expressible(row: &EventRow, outcome: &Outcome) -> Decision {
     }
 }
 
-/// Whether the call must be changed at a gate that cannot change it.
+/// Returns whether the call must be changed at a gate that cannot change it.
 fn unchangeable(row: &EventRow, outcome: &Outcome) -> bool {
     outcome.tool_input.is_some() && row.is_gate() && row.rewrite != RewriteSupport::ToolInput
 }
@@ -149,7 +149,7 @@ fn reason(row: &EventRow, outcome: &Outcome, decision: Decision) -> Option<Strin
         Flow::Stop { reason } => reason.clone(),
         Flow::Go => None,
     });
-    // Some harnesses ignore a deny with a blank reason.
+    // Some harnesses ignore a deny with an empty reason.
     let said = said.filter(|said| decision != Decision::Deny || !said.trim().is_empty());
     let with = |note: String| {
         let said = said.clone().map(|said| said + " ").unwrap_or_default();
@@ -177,7 +177,7 @@ fn tool_input(call: &HookCall, outcome: &Outcome) -> Option<Value> {
     let judged = call.event.tool.as_ref().map_or(&Value::Null, |tool| &tool.args);
     let harness = find_harness(&call.event.source);
     let native = call.native.as_ref().zip(harness);
-    // Arguments that were sent as free text are returned as free text.
+    // Arguments that were sent as plain text are returned as plain text.
     let sent = native
         .and_then(|(native, harness)| payload_keys::find_value(&native.fields, harness.keys.tool_input));
     let native = native.map_or(Value::Null, |(native, harness)| decode::arguments(harness, &native.fields));
@@ -194,7 +194,7 @@ fn writes_output(row: &EventRow, call: &HookCall) -> bool {
     row.rewrite == RewriteSupport::ToolOutput || row.rewrite == RewriteSupport::McpOutput && by_server
 }
 
-/// Parts of the outcome that the event does not support.
+/// Returns the parts of the outcome that the event does not support.
 pub(crate) fn unsupported_parts(row: Option<&EventRow>, call: &HookCall, outcome: &Outcome) -> Vec<String> {
     let mut lost = Vec::new();
     let mut note = |what: &str| lost.push(unsupported(what));
@@ -230,8 +230,8 @@ pub(crate) fn unsupported_parts(row: Option<&EventRow>, call: &HookCall, outcome
     lost
 }
 
-/// The fields that differ from the original request or response. Unchanged fields are left out, because repeating them
-/// could drop content that the harness's simplified form does not contain.
+/// Returns the fields that differ from the original request or response. Unchanged fields are left out, because
+/// sending them back could remove content that the harness's simplified format does not contain.
 pub(crate) fn changed_fields(before: Option<&Value>, after: &Value) -> Value {
     match (before, after) {
         (Some(Value::Object(before)), Value::Object(after)) => {
@@ -242,7 +242,7 @@ pub(crate) fn changed_fields(before: Option<&Value>, after: &Value) -> Value {
     }
 }
 
-/// The model request after all modifications, or nothing if there are none.
+/// Returns the model request after all modifications; `None` if there are none.
 pub(crate) fn model_request(call: &HookCall, outcome: &Outcome) -> Option<Value> {
     let mut request = call.event.detail.model_request.clone().unwrap_or(Value::Null);
     let mut any = false;
@@ -255,7 +255,7 @@ pub(crate) fn model_request(call: &HookCall, outcome: &Outcome) -> Option<Value>
     any.then_some(request)
 }
 
-/// The model response after all modifications, or nothing if there are none.
+/// Returns the model response after all modifications; `None` if there are none.
 pub(crate) fn model_response(call: &HookCall, outcome: &Outcome) -> Option<Value> {
     let mut response = call.event.detail.model_response.clone().unwrap_or(Value::Null);
     let mut any = false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses a native payload: one JSON object of bounded size and depth.
+//! Parses a native payload, which is one JSON object of limited size and depth.
 
 use serde_json::Value;
 use tenterhook_event::NativePayload;
 
-/// Largest accepted payload.
+/// Maximum size of a payload.
 pub const MAX_PAYLOAD_BYTES: usize = 32 * 1024 * 1024;
 
-/// A payload that cannot be decoded.
+/// Why a payload cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Standard input was empty.
@@ -17,16 +17,16 @@ pub enum DecodeError {
     /// The payload is larger than [`MAX_PAYLOAD_BYTES`].
     #[error("the payload is larger than {} MiB", MAX_PAYLOAD_BYTES / 1024 / 1024)]
     TooLarge,
-    /// Invalid JSON, or JSON that is nested too deeply.
+    /// The payload is invalid JSON, or nested too deeply.
     #[error("the payload is not JSON: {0}")]
     NotJson(String),
-    /// Valid JSON that is not an object.
+    /// The payload is valid JSON but not an object.
     #[error("the payload is not a JSON object but {0}")]
     NotObject(&'static str),
     /// Neither the payload nor the hook command names the event.
     #[error("neither the payload nor the command names the event")]
     NoEventName,
-    /// A hook that is registered for a gate received a payload of another event.
+    /// A hook that is registered for a gate received the payload of another event.
     #[error("the payload is for `{named}`, but the hook is registered for `{wired}`")]
     Mismatch {
         /// Native name of the event that the hook is registered for.
@@ -34,7 +34,7 @@ pub enum DecodeError {
         /// Event name in the payload.
         named: String,
     },
-    /// A field that is needed for a decision has the wrong type.
+    /// A field that is needed for the decision has the wrong type.
     #[error("the payload's `{field}` is not {expected}")]
     Field {
         /// Name of the field.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Paths of the known fields in a native payload.
+//! The paths of the known fields in a native payload.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ pub type KeyPaths = &'static [&'static str];
 pub struct PayloadKeys {
     /// Name of the event.
     pub event: KeyPaths,
-    /// Id of the conversation.
+    /// Id of the session.
     pub session: KeyPaths,
     /// Path of the client's transcript file.
     pub transcript: KeyPaths,
@@ -62,12 +62,12 @@ pub struct PayloadKeys {
     pub duration_ms: KeyPaths,
     /// Request to the model.
     pub model_request: KeyPaths,
-    /// Response of the model.
+    /// The model's response.
     pub model_response: KeyPaths,
 }
 
 impl PayloadKeys {
-    /// Keys of Claude Code, which many other harnesses share.
+    /// The keys of Claude Code, which many other harnesses share.
     pub const CLAUDE: Self = Self {
         event: &["hook_event_name"],
         session: &["session_id"],
@@ -99,23 +99,23 @@ impl PayloadKeys {
     };
 }
 
-/// The first value that is present and not `null`.
+/// Returns the first value that is present and not `null`.
 pub fn find_value(fields: &Map<String, Value>, places: KeyPaths) -> Option<&Value> {
     places.iter().find_map(|place| path_value(fields, place).filter(|value| !value.is_null()))
 }
 
-/// The first value that is a string.
+/// Returns the first value that is a string.
 pub fn find_text(fields: &Map<String, Value>, places: KeyPaths) -> Option<String> {
     places.iter().find_map(|place| path_value(fields, place)?.as_str()).map(ToOwned::to_owned)
 }
 
-/// The first value that is a non-empty string.
+/// Returns the first value that is a non-empty string.
 pub fn find_id(fields: &Map<String, Value>, places: KeyPaths) -> Option<String> {
     let texts = places.iter().filter_map(|place| path_value(fields, place)?.as_str());
     texts.map(ToOwned::to_owned).find(|text| !text.is_empty())
 }
 
-/// The value at one dotted path.
+/// Returns the value at one dotted path.
 fn path_value<'a>(fields: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
     // Most paths are a single key.
     if !place.as_bytes().contains(&b'.') {
@@ -129,7 +129,7 @@ fn path_value<'a>(fields: &'a Map<String, Value>, place: &str) -> Option<&'a Val
     })
 }
 
-/// Mutable reference to the value at one dotted path.
+/// Returns a mutable reference to the value at one dotted path.
 pub(crate) fn path_mut<'a>(fields: &'a mut Map<String, Value>, place: &str) -> Option<&'a mut Value> {
     let mut steps = place.split('.');
     let first = fields.get_mut(steps.next()?)?;

@@ -11,19 +11,19 @@ use crate::outcome_encoding::{
 };
 use crate::{EventRow, HookReply};
 
-/// Reply to a plugin: one line of JSON, or nothing when no rule or hook matches. Absent fields request nothing.
+/// The reply to a plugin: one line of JSON, or empty if no rule or hook matches. An absent field requests nothing.
 #[derive(Debug, Default, Serialize)]
 pub struct PluginReply {
-    /// `deny`: the plugin prevents the action and shows the reason.
+    /// If this is `deny`, the plugin prevents the action and shows the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<&'static str>,
-    /// Reason of the denial.
+    /// Reason for the denial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Complete new arguments of the tool. The plugin copies them into the client's object key by key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
-    /// After a tool call: its new output. Before a model request: the changed fields.
+    /// After a tool call, the new output of the tool. Before a model request, the changed fields of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// Text added to the model's context.
@@ -61,7 +61,7 @@ pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&printed)
 }
 
-/// Reply to a payload that cannot be decoded. A plugin reads JSON only.
+/// Returns the reply to a payload that cannot be decoded. A plugin reads only JSON.
 pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let reply = refuse_by_exit(row, why);
     if reply.exit != 2 {

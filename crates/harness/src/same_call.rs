@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Recognises one tool call that reaches several gates.
+//! Recognises that events from several gates belong to one tool call.
 
 use std::path::{Path, PathBuf};
 
 use tenterhook_event::{Event, EventKind, ToolCall, ToolClass, ToolCommand};
 
-/// A key that is equal for all gates of one tool call, so that one decision answers them all. Cursor reports a
-/// command at `preToolUse` and again at `beforeShellExecution`, with the tool's id only at the first. The key contains
-/// what the call would do, so a different call never matches it.
+/// Returns a key that is equal for all gates of one tool call, so that one decision answers all of them. For example,
+/// Cursor reports a command at `preToolUse` and again at `beforeShellExecution`, with the tool's id only at the
+/// first. The key contains what the call would do, so a different call never has the same key.
 pub fn same_call_key(event: &Event) -> Option<String> {
     if !matches!(event.event, EventKind::PreTool | EventKind::PermissionRequest) {
         return None;
@@ -21,7 +21,7 @@ pub fn same_call_key(event: &Event) -> Option<String> {
     Some(parts.to_string())
 }
 
-/// What the call would do, using only fields that every gate provides.
+/// Returns what the call would do, using only fields that every gate provides.
 fn what(tool: &ToolCall, cwd: Option<&str>) -> serde_json::Value {
     match tool.class {
         ToolClass::Shell => {
@@ -49,7 +49,8 @@ fn what(tool: &ToolCall, cwd: Option<&str>) -> serde_json::Value {
     }
 }
 
-/// Directories in which a command runs. One gate sends them in the tool's arguments, another next to them.
+/// Returns the directories in which a command runs. One gate sends them in the tool's arguments, another in separate
+/// fields.
 fn places(tool: &ToolCall, cwd: Option<&str>) -> Vec<Option<PathBuf>> {
     let named = tool.working_directories();
     if named.is_empty() {

@@ -13,7 +13,7 @@ use crate::{
     decode, gemini, llxprt, opencode, outcome_encoding, payload_keys, pi, qwen, vscode,
 };
 
-/// Every supported harness.
+/// All supported harnesses.
 pub const HARNESSES: &[Harness] = &[
     claude_code::HARNESS,
     codex::HARNESS,
@@ -30,30 +30,30 @@ pub const HARNESSES: &[Harness] = &[
     continue_dev::HARNESS,
 ];
 
-/// One harness: its names, its events and its codec.
+/// One harness, with its names, its events and its codec.
 #[derive(Debug)]
 pub struct Harness {
-    /// Id in commands, URLs and records.
+    /// Id used in commands, URLs and records.
     pub id: &'static str,
     /// Name that users read.
     pub title: &'static str,
-    /// Versions on which the row was verified by running them; empty if it was written from documentation.
+    /// Versions with which the row was verified by running them; empty if the row was written from documentation.
     pub proved_on: &'static [&'static str],
     /// Every event that the harness fires.
     pub events: &'static [EventRow],
     /// Environment variable in which the harness passes the project root to hooks.
     pub project_variable: Option<&'static str>,
-    /// Paths of the known fields in its payload.
+    /// Paths of the known fields in the harness's payload.
     pub keys: PayloadKeys,
-    /// Whether it has a tool that types into running processes without firing a hook.
+    /// Whether the harness has a tool that writes to running processes without firing a hook.
     pub unhooked_stdin: bool,
     /// Gaps in the hook coverage of older versions.
     pub version_gaps: &'static [VersionGap],
-    /// Default time limit of a hook; `None` if there is none, or if it is unknown.
+    /// Default time limit of a hook; `None` if there is no limit or it is unknown.
     pub deadline: Option<Duration>,
-    /// Splits the harness's name of an MCP tool into server and tool.
+    /// Splits the harness's name for an MCP tool into server and tool.
     pub mcp_name: fn(&str) -> Option<McpToolId>,
-    /// Corrects a decoded event for this harness.
+    /// Corrects a decoded event for special cases of this harness.
     pub(crate) adapt: fn(&Map<String, Value>, &mut Event),
     pub(crate) encode: fn(&'static EventRow, &HookCall, &Outcome) -> HookReply,
     pub(crate) refuse: fn(Option<&EventRow>, &str) -> HookReply,
@@ -61,18 +61,18 @@ pub struct Harness {
     pub(crate) neutral: fn(Option<&EventRow>) -> &'static str,
 }
 
-/// One native event, and what a hook can do at it.
+/// One native event, and what a hook can do at this event.
 #[derive(Debug)]
 pub struct EventRow {
-    /// The harness's name of the event.
+    /// The harness's name for the event.
     pub native: &'static str,
     /// Other names that the harness uses for the event.
     pub aliases: &'static [&'static str],
-    /// Tenterhook's kind of the event.
+    /// Tenterhook's event kind.
     pub kind: EventKind,
     /// Effect of a deny.
     pub deny: DenySupport,
-    /// Support for asking the user.
+    /// How the user is asked for approval.
     pub ask: AskSupport,
     /// Whether the harness can defer the action.
     pub defers: bool,
@@ -86,7 +86,7 @@ pub struct EventRow {
     pub tool: ToolLocation,
     /// Time limit of a hook at this event, if it is shorter than the harness's default.
     pub deadline: Option<Duration>,
-    /// Whether `install` registers a hook for it.
+    /// Whether `install` registers a hook for the event.
     pub wiring: InstallWiring,
 }
 
@@ -106,9 +106,9 @@ pub enum DenySupport {
 pub enum AskSupport {
     /// The harness shows a working prompt of its own.
     Prompt,
-    /// The harness cannot ask: the call waits for an approval in Tenterhook, and is denied without one.
+    /// The harness cannot ask. The call waits for an approval in Tenterhook, and is denied if there is none.
     Wait,
-    /// There is nothing to approve.
+    /// The event has nothing to approve.
     Never,
 }
 
@@ -123,11 +123,11 @@ pub enum RewriteSupport {
     ToolOutput,
     /// Output of the tool, for MCP tools only.
     McpOutput,
-    /// Request to the model, or a synthetic response in its place.
+    /// The model request, or a synthetic response in its place.
     ModelRequest,
-    /// Response of the model.
+    /// The model's response.
     ModelResponse,
-    /// Tools that the model may choose from.
+    /// Tools that the model may call.
     ToolSelection,
 }
 
@@ -138,27 +138,27 @@ pub enum ToolLocation {
     Keys,
     /// At the paths in [`PayloadKeys`]; the tool always belongs to an MCP server.
     Mcp,
-    /// The event is for one tool only, and the payload's own fields are the arguments.
+    /// The event is for one tool only, and fields of the payload are the tool's arguments.
     Fields {
         /// Name of the tool.
         name: &'static str,
-        /// Fields that are arguments.
+        /// Payload fields that are arguments.
         args: &'static [&'static str],
     },
 }
 
-/// Whether `install` registers a hook for an event, and what a broken hook means.
+/// Whether `install` registers a hook for an event, and what happens if the hook fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstallWiring {
-    /// Registered; if the hook fails, the harness must deny.
+    /// The hook is registered. If it fails, the harness must deny.
     Guard,
-    /// Registered; if the hook fails, the harness continues.
+    /// The hook is registered. If it fails, the harness continues.
     Watch,
-    /// Not registered, with the reason.
+    /// The hook is not registered. Contains the reason.
     Skip(&'static str),
 }
 
-/// The harness with this id.
+/// Returns the harness with this id.
 pub fn find_harness(id: &str) -> Option<&'static Harness> {
     HARNESSES.iter().find(|harness| harness.id == id)
 }
@@ -183,29 +183,29 @@ impl Harness {
         }
     }
 
-    /// Reply to a payload that cannot be decoded: denies wherever a deny prevents the action.
+    /// Returns the reply to a payload that cannot be decoded. The reply denies wherever a deny prevents the action.
     pub fn refuse(&self, event_name: &str, why: &str) -> HookReply {
         (self.refuse)(self.event(event_name), why)
     }
 
-    /// Reply when no rule matches, or when the rules could not be evaluated and that is allowed. It contains no text for a
-    /// model.
+    /// Returns the reply for calls that no rule matches, and for calls whose rules could not be evaluated if that is
+    /// allowed. The reply contains no text for the model.
     pub fn neutral(&self, event_name: &str) -> HookReply {
         HookReply { stdout: (self.neutral)(self.event(event_name)).to_owned(), ..HookReply::silent() }
     }
 
-    /// Path of the transcript file that a payload names.
+    /// Returns the path of the transcript file that a payload names.
     pub fn transcript_path(&self, payload: &Map<String, Value>) -> Option<String> {
         payload_keys::find_id(payload, self.keys.transcript)
     }
 
-    /// Time limit of a hook at this event; `None` if there is none, or if it is unknown.
+    /// Returns the time limit of a hook at this event; `None` if there is no limit or it is unknown.
     pub fn deadline(&self, event_name: &str) -> Option<Duration> {
         self.event(event_name).and_then(|row| row.deadline).or(self.deadline)
     }
 
-    /// The row of an event, by its native name (`BeforeTool`), kebab-case name (`before-tool`), Tenterhook's kind
-    /// (`pre-tool`), or Claude Code's name of that kind (`pre-tool-use`).
+    /// Returns the row of an event. `name` is the native name (`BeforeTool`), its kebab-case form (`before-tool`),
+    /// Tenterhook's kind (`pre-tool`), or Claude Code's name for that kind (`pre-tool-use`).
     pub fn event(&self, name: &str) -> Option<&'static EventRow> {
         let by_kebab = |row: &&EventRow| row.has_kebab_name(name);
         self.event_by_native_name(name).or_else(|| self.events.iter().find(by_kebab)).or_else(|| {
@@ -216,14 +216,14 @@ impl Harness {
         })
     }
 
-    /// The row of an event, by the harness's own name.
+    /// Returns the row of the event with this native name.
     pub(crate) fn event_by_native_name(&self, native: &str) -> Option<&'static EventRow> {
         self.events.iter().find(|row| row.has_native_name(native))
     }
 }
 
-/// Whether `adapt` found that the event is not what its name says, such as a prompt without text in the middle of a turn.
-/// Such an event is recorded without a decision. Gates always get a decision.
+/// Returns whether `adapt` found that the event is not what its name says, such as a prompt without text in the
+/// middle of a turn. Such an event is recorded without a decision. At a gate there is always a decision.
 fn is_only_recorded(row: &EventRow, call: &HookCall) -> bool {
     call.event.event == EventKind::Other && row.kind != EventKind::Other && !row.is_gate()
 }
@@ -231,7 +231,7 @@ fn is_only_recorded(row: &EventRow, call: &HookCall) -> bool {
 // === impl EventRow ===
 
 impl EventRow {
-    /// A row without any capabilities, as the base of table entries.
+    /// Creates a row without any capabilities, as the base of table entries.
     pub(crate) const fn new(native: &'static str, kind: EventKind) -> Self {
         Self {
             native,
@@ -249,7 +249,7 @@ impl EventRow {
         }
     }
 
-    /// Whether a deny at this event prevents a tool from running.
+    /// Returns whether a deny at this event prevents a tool from running.
     pub fn is_gate(&self) -> bool {
         self.deny == DenySupport::Prevents
             && matches!(self.kind, EventKind::PreTool | EventKind::PermissionRequest)
@@ -265,13 +265,14 @@ impl EventRow {
     }
 }
 
-/// `PreToolUse` and `preToolUse` → `pre-tool-use`; `beforeMCPExecution` → `before-mcp-execution`;
-/// `tool.execute.before` → `tool-execute-before`.
+/// Converts a native name to kebab case: `PreToolUse` and `preToolUse` become `pre-tool-use`, `beforeMCPExecution`
+/// becomes `before-mcp-execution`, `tool.execute.before` becomes `tool-execute-before`.
 pub fn to_kebab_case(native: &str) -> String {
     kebab_chars(native).collect()
 }
 
-/// Kebab-case characters of a name. Events are looked up by it at every call, so no string is allocated.
+/// Returns the kebab-case characters of a name as an iterator. Every call looks up its event this way, so no string
+/// is allocated.
 fn kebab_chars(native: &str) -> impl Iterator<Item = char> {
     let before = std::iter::once(None).chain(native.chars().map(Some));
     let after = native.chars().skip(1).map(Some).chain(std::iter::once(None));

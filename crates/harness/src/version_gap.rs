@@ -7,12 +7,12 @@
 pub struct VersionGap {
     /// First version without the gap.
     pub fixed_in: &'static str,
-    /// Effect of the gap, worded to follow a version: `does not …`.
+    /// Effect of the gap, worded to follow a version number: `does not …`.
     pub description: &'static str,
 }
 
 impl VersionGap {
-    /// Whether a version has the gap. Versions that are not made of numbers are assumed not to have it.
+    /// Returns whether a version has the gap. A version that does not consist of numbers is assumed not to have it.
     pub fn affects(&self, version: &str) -> bool {
         let (Some(found), Some(fixed)) = (numbers(version), numbers(self.fixed_in)) else { return false };
         // A pre-release of the fixed version may lack the fix.
@@ -20,7 +20,7 @@ impl VersionGap {
     }
 }
 
-/// Numbers of `1.2.3` or `1.2.3-alpha.4`, without any pre-release or build suffix.
+/// Returns the numbers of `1.2.3` or `1.2.3-alpha.4`, without the pre-release or build suffix.
 fn numbers(version: &str) -> Option<Vec<u64>> {
     let release = version.split(['-', '+']).next()?;
     release.split('.').map(|part| part.parse().ok()).collect()

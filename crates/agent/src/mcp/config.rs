@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Configuration of MCP servers in the format of Claude Code and others: `{"mcpServers": {"name": {…}}}`.
+//! Reads the configuration of MCP servers in the format that Claude Code and other clients use:
+//! `{"mcpServers": {"name": {…}}}`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,16 +11,17 @@ use serde_json::Value;
 
 use super::error::{McpError, McpErrorKind};
 
-/// Environment variables that servers inherit, in addition to those of their entry. API keys are not inherited.
+/// Environment variables that servers inherit, in addition to the variables of their configuration entry. API keys
+/// are not inherited.
 pub const INHERITED_VARIABLES: [&str; 8] =
     ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
-/// The servers of a configuration file. An invalid entry does not affect the others.
+/// The servers of a configuration file. An invalid entry does not affect the other servers.
 #[derive(Debug, Default)]
 pub struct McpConfig {
     /// Valid entries by server name.
     pub servers: BTreeMap<String, McpServerSpec>,
-    /// Errors of the invalid entries.
+    /// Errors in the invalid entries.
     pub problems: Vec<McpError>,
 }
 
@@ -32,7 +34,7 @@ pub struct McpServerSpec {
     pub args: Vec<String>,
     /// Complete environment of the program.
     pub env: BTreeMap<String, String>,
-    /// Working directory; the agent's if `None`.
+    /// Working directory; `None` for the agent's working directory.
     pub cwd: Option<PathBuf>,
 }
 
@@ -55,7 +57,7 @@ struct McpConfigFile {
     servers: BTreeMap<String, Value>,
 }
 
-/// One entry of the file. Unknown keys are ignored, because other clients define their own.
+/// One entry of the file. Unknown keys are ignored, because other clients define keys of their own.
 #[derive(Deserialize)]
 struct ServerEntry {
     #[serde(rename = "type", default)]

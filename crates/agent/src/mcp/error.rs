@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-/// An error of one MCP server.
+/// An error caused by one MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("MCP server `{server}`: {kind}")]
 pub struct McpError {
@@ -25,7 +25,7 @@ pub enum McpErrorKind {
     Start {
         /// Program of the server.
         command: String,
-        /// Error of the operating system.
+        /// Error reported by the operating system.
         error: String,
     },
     /// The server exited before it replied.
@@ -33,7 +33,7 @@ pub enum McpErrorKind {
     Died {
         /// Method of the request.
         method: String,
-        /// Exit status, as far as known.
+        /// Exit status, if it is known.
         how: String,
         /// End of the server's error output, formatted as a suffix of the message; may be empty.
         stderr: String,
@@ -55,7 +55,7 @@ pub enum McpErrorKind {
         method: String,
         /// JSON-RPC error code.
         code: i64,
-        /// Error message of the server.
+        /// Error message from the server.
         message: String,
     },
     /// The reply violates the protocol.
@@ -63,10 +63,10 @@ pub enum McpErrorKind {
     Unreadable {
         /// Method of the request.
         method: String,
-        /// Violation of the protocol.
+        /// How the reply violates the protocol.
         what: String,
     },
-    /// The server has no tool of this name.
+    /// The server has no tool with this name.
     #[error("unknown tool `{0}`")]
     NoTool(String),
     /// The request was cancelled.
@@ -75,7 +75,7 @@ pub enum McpErrorKind {
 }
 
 impl McpErrorKind {
-    /// Adds the name of the server.
+    /// Turns this kind into an error of the named server.
     pub(super) fn for_server(self, server: &str) -> McpError {
         McpError { server: server.to_owned(), kind: self }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! MCP client: servers over standard input and output.
+//! MCP client for servers that communicate over standard input and output.
 //!
 //! [`McpConfig`] lists the servers and [`McpServerSet`] runs them. The model sees their tools under names of the form
 //! `mcp__server__tool`.

@@ -24,7 +24,7 @@ const MAX_MESSAGE_BYTES: u64 = 32 * 1024 * 1024;
 const MAX_QUEUED_MESSAGES: usize = 64;
 /// How long to wait for the exit status of a process that closed its output.
 const EXIT_STATUS_TIMEOUT: Duration = Duration::from_millis(100);
-/// How long to wait until the last messages are written.
+/// How long to wait for the last messages to be written.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(100);
 /// JSON-RPC error code for an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -34,7 +34,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) struct RpcClient {
     process: ServerProcess,
     stderr_tail: StderrTail,
-    /// `None` once the server's standard input is closed.
+    /// Queue of lines to write; `None` once the server's standard input is closed.
     lines: Option<mpsc::Sender<String>>,
     pending: PendingCalls,
     next: AtomicU64,
@@ -42,13 +42,13 @@ pub(super) struct RpcClient {
     listeners: [JoinHandle<()>; 2],
 }
 
-/// The requests that wait for a reply, by id. `None` once the server has exited.
+/// The requests that are waiting for a reply, by id. `None` once the server has exited.
 #[derive(Debug, Clone)]
 struct PendingCalls(Arc<Mutex<Option<PendingReplies>>>);
 
 type PendingReplies = HashMap<u64, oneshot::Sender<RpcReply>>;
 
-/// Result of a request, or the code and message of an error.
+/// The result of a request, or the code and message of its error.
 type RpcReply = Result<Value, (i64, String)>;
 
 // === impl RpcClient ===
@@ -68,7 +68,7 @@ impl RpcClient {
         Self { process, stderr_tail, lines, pending, next, writer, listeners }
     }
 
-    /// Sends a request and waits for the reply. On a timeout or cancellation the server receives a cancellation
+    /// Sends a request and waits for the reply. On a timeout or cancellation, the server is sent a cancellation
     /// notification.
     pub(super) async fn request(
         &self,
@@ -101,7 +101,7 @@ impl RpcClient {
             None => McpErrorKind::Cancelled,
         };
         self.pending.remove(id);
-        // The protocol does not allow cancelling `initialize`; the server is killed in this case anyway.
+        // The protocol does not allow cancelling `initialize`; in this case the server is killed anyway.
         if method != "initialize" {
             self.notify("notifications/cancelled", &json!({"requestId": id, "reason": why.to_string()}));
         }
@@ -130,7 +130,7 @@ impl RpcClient {
     pub(super) async fn close(mut self) {
         for listener in &mut self.listeners {
             listener.abort();
-            // The task may still queue a message until it has ended.
+            // The task may still queue messages until it has ended.
             drop(listener.await);
         }
         self.lines = None;
@@ -214,14 +214,14 @@ async fn read_messages(
                     drop(lines.try_send(reply.to_string()));
                 }
             }
-            // Some servers print plain text here. It is kept for error messages.
+            // Some servers print plain text on standard output. The text is kept for error messages.
             Err(_) => stderr_tail.push(&line),
         }
     }
     pending.close();
 }
 
-/// Handles one message. Returns the reply if it is a request from the server.
+/// Handles one message. If the message is a request from the server, returns the reply.
 fn handle_message(message: &Value, pending: &PendingCalls) -> Option<Value> {
     let id = message.get("id").filter(|id| !id.is_null());
     if let Some(method) = message.get("method").and_then(Value::as_str) {

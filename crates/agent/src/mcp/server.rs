@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One MCP server: initialization, tool list, tool calls.
+//! Starts one MCP server, lists its tools and calls them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::server_process::ServerProcess;
 use crate::CancelToken;
 use crate::provider::ToolSpec;
 
-/// The protocol version we request. The features we use are the same in all supported versions.
+/// The protocol version that the client requests. The features that it uses are the same in all supported versions.
 const PROTOCOL_VERSION: &str = "2025-06-18";
 const SUPPORTED_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", PROTOCOL_VERSION, "2025-11-25"];
-/// Maximum number of pages of a tool list.
+/// Maximum number of pages read from a tool list.
 const MAX_TOOL_PAGES: usize = 100;
 const MAX_TOOLS: usize = 1000;
 
@@ -42,9 +42,9 @@ pub struct McpServer {
 /// A tool of an MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerTool {
-    /// Name of the tool on the server.
+    /// The tool's name on the server.
     pub own_name: String,
-    /// Spec for the model, with the name `mcp__server__tool`.
+    /// Tool spec for the model, with the name `mcp__server__tool`.
     pub spec: ToolSpec,
 }
 
@@ -84,12 +84,12 @@ impl McpServer {
         started.await.map_err(|why: McpErrorKind| why.for_server(name))
     }
 
-    /// Name of the server.
+    /// Returns the name of the server.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Tools of the server.
+    /// Returns the tools of the server.
     pub fn tools(&self) -> &[ServerTool] {
         &self.tools
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The process of an MCP server. It runs in its own process group, which is killed on drop.
+//! The process of an MCP server. It runs in its own process group, and dropping the value kills the group.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(super) struct ServerStreams {
     pub(super) errors: ChildStderr,
 }
 
-/// The end of a server's error output and of its output lines that are not JSON.
+/// The last bytes of a server's error output and of its output lines that are not JSON.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StderrTail(Arc<Mutex<VecDeque<u8>>>);
 
@@ -72,7 +72,7 @@ impl ServerProcess {
         }
     }
 
-    /// Exit status, if the process has exited.
+    /// Returns the exit status if the process has exited.
     pub(super) fn exit_status(&self) -> Option<String> {
         let status = self.child().try_wait().ok()??;
         Some(status.to_string())
@@ -98,7 +98,7 @@ impl ServerProcess {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // Fails if no process is left, which is the goal.
+            // The call fails if no process is left, which is the goal.
             let _ = kill_process_group(group, signal);
         }
     }

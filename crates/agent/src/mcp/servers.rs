@@ -18,12 +18,13 @@ use crate::provider::ToolSpec;
 #[derive(Debug, Default)]
 pub struct McpServerSet {
     servers: Vec<McpServer>,
-    /// By the name that the model sees: index of the server, and name of the tool on the server.
+    /// Server index and tool name on the server, by the name that the model sees.
     tools: BTreeMap<String, (usize, String)>,
 }
 
 impl McpServerSet {
-    /// Starts all servers in parallel. A server that fails to start is reported and does not affect the others.
+    /// Starts all servers in parallel. A server that fails to start is reported and does not affect the other
+    /// servers.
     pub async fn start(
         config: &McpConfig,
         dir: &Path,
@@ -56,7 +57,7 @@ impl McpServerSet {
         self.servers.push(server);
     }
 
-    /// Specs of all tools, for the model.
+    /// Returns the specs of all tools, for the model.
     pub fn tools(&self) -> Vec<ToolSpec> {
         let tools = self.servers.iter().enumerate();
         let tools = tools.flat_map(|(index, server)| server.tools().iter().map(move |tool| (index, tool)));
@@ -66,7 +67,7 @@ impl McpServerSet {
         tools.filter(is_listed).map(|(_, tool)| tool.spec.clone()).collect()
     }
 
-    /// Whether a server has a tool of this name.
+    /// Returns whether a server has a tool with this name.
     pub fn has_tool(&self, tool: &str) -> bool {
         self.tools.contains_key(tool)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests against real MCP servers, written in Python.
+//! Tests the client with real MCP servers that are written in Python.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ async fn wait_process_exit(pid: &str) {
     let began = Instant::now();
     let runs = || {
         let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
-        // A zombie has exited.
+        // A zombie process has already exited.
         !stat.is_empty() && !stat.contains(") Z ")
     };
     while runs() {

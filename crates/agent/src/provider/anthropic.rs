@@ -66,7 +66,7 @@ fn tool_json(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema})
 }
 
-/// Converts a message. The API rejects empty texts and requires tool results before other content.
+/// Converts a message. The API rejects empty text blocks, and requires tool results to precede other content.
 fn message_json(message: &ChatMessage) -> Option<Value> {
     let role = match message.role {
         ChatRole::User => "user",
@@ -94,9 +94,9 @@ fn block_json(block: &ContentBlock) -> Option<Value> {
 #[derive(Default)]
 struct AnthropicReader {
     draft: ReplyDraft,
-    /// Incomplete tool calls by block index: id, name, arguments so far.
+    /// Incomplete tool calls by block index, each with its id, its name and the arguments received so far.
     begun: BTreeMap<u64, (String, String, String)>,
-    /// Error of a call with invalid arguments. Ignored if the reply was cut off at the token limit.
+    /// Error of a tool call with invalid arguments. It is ignored if the reply was cut off at the token limit.
     broken: Option<StreamError>,
     is_over: bool,
 }
@@ -172,7 +172,7 @@ impl AnthropicReader {
         }
     }
 
-    /// Updates the token counts. Counts that the event does not contain keep their value.
+    /// Updates the token counts. Counts that the event does not contain keep their values.
     fn update_usage(&mut self, usage: Option<&Value>) {
         let Some(usage) = usage else { return };
         let reported = |key: &str, before: u64| usage.get(key).and_then(Value::as_u64).unwrap_or(before);

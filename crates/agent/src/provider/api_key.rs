@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! API key of a model provider. It is sent in one header and used nowhere else.
+//! The API key of a model provider. The key is sent in one header and used nowhere else.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use std::fmt;
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Trims the key. Returns `None` if nothing is left.
+    /// Creates a key from the trimmed string. Returns `None` if nothing is left after trimming.
     pub fn new(key: &str) -> Option<Self> {
         let key = key.trim();
         (!key.is_empty()).then(|| Self(key.to_owned()))
     }
 
-    /// The key in plain text, for the request header.
+    /// Returns the key in plain text, for the request header.
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Redacts the key in a text, because servers may repeat it in error messages.
+    /// Redacts the key in a string, because servers may repeat the key in error messages.
     pub(super) fn redact(&self, text: &str) -> String {
         text.replace(&self.0, "[key]")
     }

@@ -19,10 +19,11 @@ use super::{
     ToolChoice, ToolSpec,
 };
 
-/// Thought signatures by call id. The model requires them back with each call.
+/// Thought signatures by call id. The model requires each signature to be sent back with its call.
 type ThoughtSignatures = Arc<Mutex<BTreeMap<String, String>>>;
 
-/// The Gemini protocol. Its calls have no ids, so we assign ids that are unique across conversations.
+/// The Gemini protocol. Tool calls in this protocol have no ids, so this type assigns ids that are unique across
+/// conversations.
 pub(super) struct GeminiProtocol {
     calls: Arc<CallIds>,
     signatures: ThoughtSignatures,
@@ -75,7 +76,7 @@ impl ProviderProtocol for GeminiProtocol {
         let model = request.model.strip_prefix("models/").unwrap_or(&request.model);
         ProviderHttpRequest {
             url: format!("{base_url}/v1beta/models/{model}:streamGenerateContent?alt=sse"),
-            // The key goes in a header, never in the URL: URLs end up in logs.
+            // The key is sent in a header and never in the URL, because URLs are often logged.
             headers: key.map(|key| ("x-goog-api-key", key.reveal().to_owned())).into_iter().collect(),
             body: body.to_string().into_bytes(),
         }
@@ -99,7 +100,7 @@ fn tool_json(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema})
 }
 
-/// Tool names by call id. The API identifies a result by the name of its tool.
+/// Returns tool names by call id. The API identifies a result by the name of its tool.
 fn tool_names_by_call(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
     let blocks = messages.iter().flat_map(|message| &message.blocks);
     let calls = blocks.filter_map(|block| match block {
@@ -168,7 +169,7 @@ impl ReplyReader for GeminiReader {
         Ok(StreamProgress::More)
     }
 
-    /// The stream has no end marker; the finish reason is the end.
+    /// Returns whether a finish reason was received. The stream has no other end marker.
     fn is_complete(&self) -> bool {
         self.draft.stop.is_some()
     }
@@ -195,7 +196,7 @@ impl GeminiReader {
     }
 }
 
-/// Parses token counts. The prompt count includes cached tokens; thoughts count as output.
+/// Parses token counts. The prompt count includes cached tokens; thinking tokens count as output.
 fn parse_usage(usage: &Value) -> ModelUsage {
     let cached = count_field(usage, "cachedContentTokenCount");
     let prompt = count_field(usage, "promptTokenCount") + count_field(usage, "toolUsePromptTokenCount");

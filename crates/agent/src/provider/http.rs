@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A POST request with a streamed response, read on a separate thread.
+//! Sends a POST request and streams the response, which a separate thread reads.
 //!
 //! The thread is not joined: dropping [`HttpResponse`] closes the connection, which ends the thread.
 
@@ -11,19 +11,19 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Maximum number of bytes read from the body of an error response.
 const MAX_ERROR_BODY_BYTES: u64 = 64 * 1024;
-/// Maximum number of unread pieces before the thread blocks.
+/// Maximum number of queued response pieces. The thread blocks when the queue is full.
 const MAX_QUEUED_PIECES: usize = 64;
 
 /// A POST request.
 #[derive(Clone)]
 pub(super) struct ProviderHttpRequest {
     pub(super) url: String,
-    /// Headers, including the API key. For this reason the type does not implement `Debug`.
+    /// Headers, including the API key. Because of the key, the type does not implement `Debug`.
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Vec<u8>,
 }
 
-/// A piece of the response. The first one is `Begun`, `Refused`, `Silent` or `Broke`.
+/// A piece of the response. The first piece is `Begun`, `Refused`, `Silent` or `Broke`.
 pub(super) enum ResponsePiece {
     /// The server accepted the request.
     Begun,
@@ -46,7 +46,8 @@ pub(super) struct HttpResponse {
 }
 
 impl ProviderHttpRequest {
-    /// Sends the request. `connect` is the timeout to resolve and connect, `idle` the timeout between two pieces.
+    /// Sends the request. `connect` is the timeout for resolving the address and connecting. `idle` is the timeout
+    /// between two pieces.
     pub(super) fn send(self, connect: Duration, idle: Duration) -> io::Result<HttpResponse> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_resolve(Some(connect))
@@ -56,7 +57,7 @@ impl ProviderHttpRequest {
             // A redirect could send the key to another server.
             .max_redirects(0)
             .http_status_as_error(false)
-            // Only the binary reads the environment.
+            // Only the binary reads the environment, so the environment's proxy settings are not used here.
             .proxy(None)
             .tls_config(tls_config())
             .build()
@@ -66,7 +67,7 @@ impl ProviderHttpRequest {
         std::thread::Builder::new().name("model".to_owned()).spawn(move || {
             let last =
                 self.run_request(&thread_agent, &send).unwrap_or_else(|error| transport_failure(&error));
-            // Fails if the response was dropped.
+            // Sending fails if the response was dropped.
             drop(send.blocking_send(last));
         })?;
         Ok(HttpResponse { pieces, agent: Some(agent) })
@@ -104,7 +105,7 @@ impl ProviderHttpRequest {
     }
 }
 
-/// TLS with `aws-lc-rs`, which the ledger also uses for signatures.
+/// Returns a TLS configuration with `aws-lc-rs`, which the ledger also uses for signatures.
 fn tls_config() -> ureq::tls::TlsConfig {
     let library = rustls::crypto::aws_lc_rs::default_provider();
     ureq::tls::TlsConfig::builder().unversioned_rustls_crypto_provider(std::sync::Arc::new(library)).build()
@@ -118,7 +119,7 @@ fn transport_failure(error: &ureq::Error) -> ResponsePiece {
 }
 
 impl HttpResponse {
-    /// Waits for the next piece; `None` after the last.
+    /// Waits for the next piece. Returns `None` after the last piece.
     pub(super) async fn next_piece(&mut self) -> Option<ResponsePiece> {
         self.pieces.recv().await
     }

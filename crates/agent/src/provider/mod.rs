@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Model providers behind one trait, with request and reply types that are independent of the provider.
+//! Model providers, called through one trait, with request and reply types that do not depend on the provider.
 
 mod anthropic;
 mod api_key;
@@ -29,7 +29,7 @@ use crate::CancelToken;
 /// A request to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// Name of the model at the provider.
+    /// The provider's name for the model.
     pub model: String,
     /// System prompt, if one is set.
     pub system: Option<String>,
@@ -45,30 +45,30 @@ pub struct ModelRequest {
     pub temperature: Option<f64>,
     /// Other sampling options.
     pub sampling: SamplingOptions,
-    /// Purpose of the request. Only the scripted provider uses it, to select a turn.
+    /// Why the request is made. Only the scripted provider uses it, to select a turn of the script.
     pub purpose: RequestPurpose,
 }
 
 /// Sampling options that most requests leave at the provider's default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SamplingOptions {
-    /// Probability mass to sample from.
+    /// Top-p sampling: probability mass from which tokens are sampled.
     pub top_p: Option<f64>,
-    /// Number of most likely tokens to sample from. Not supported by OpenAI chat completions.
+    /// Top-k sampling: number of most likely tokens to sample from. OpenAI chat completions do not support it.
     pub top_k: Option<u32>,
-    /// Texts that end the reply.
+    /// Strings that end the reply.
     pub stop_sequences: Vec<String>,
 }
 
-/// Purpose of a model request.
+/// Why a model request is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum RequestPurpose {
-    /// Next step of the agent.
+    /// The next step of the agent.
     #[default]
     Turn,
-    /// Next step of a subagent of this type.
+    /// The next step of a subagent of this type.
     Subagent(String),
-    /// Summary of a conversation that is compacted.
+    /// A summary of a conversation that is being compacted.
     Compaction,
 }
 
@@ -89,23 +89,23 @@ pub enum ToolChoice {
 pub struct ChatMessage {
     /// Sender of the message.
     pub role: ChatRole,
-    /// Content in order.
+    /// Content blocks, in order.
     pub blocks: Vec<ContentBlock>,
 }
 
 /// Sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatRole {
-    /// The user; also carries tool results.
+    /// The user. Tool results are also sent in this role.
     User,
-    /// A message from the model.
+    /// The model.
     Assistant,
 }
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContentBlock {
-    /// Text of the user or the model.
+    /// Text written by the user or the model.
     Text(String),
     /// A tool call by the model.
     ToolCall(ModelToolCall),
@@ -123,7 +123,7 @@ pub enum ContentBlock {
 /// A tool call requested by the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelToolCall {
-    /// Id, unique within the conversation.
+    /// Id of the call, unique within the conversation.
     pub id: String,
     /// Name of the tool.
     pub name: String,
@@ -136,20 +136,20 @@ pub struct ModelToolCall {
 pub struct ToolSpec {
     /// Name of the tool.
     pub name: String,
-    /// Purpose and behaviour of the tool.
+    /// What the tool does and when to use it.
     pub description: String,
     /// JSON Schema of the arguments.
     pub schema: Value,
 }
 
-/// A reply of a model.
+/// A model's reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
     /// Text of the reply.
     pub text: String,
-    /// Requested tool calls.
+    /// Tool calls that the model requests.
     pub tool_calls: Vec<ModelToolCall>,
-    /// Tokens that the request and the reply used.
+    /// Number of tokens that the request and the reply used.
     pub usage: ModelUsage,
     /// Why the reply ended.
     pub stop: StopReason,
@@ -160,13 +160,13 @@ pub struct ModelReply {
 /// Token counts as reported by the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelUsage {
-    /// Input tokens, not counting cached ones.
+    /// Number of input tokens, not counting cached tokens.
     pub input: u64,
-    /// Output tokens of the reply.
+    /// Number of output tokens.
     pub output: u64,
-    /// Input tokens read from the cache.
+    /// Number of input tokens read from the cache.
     pub cache_read: u64,
-    /// Input tokens written to the cache.
+    /// Number of input tokens written to the cache.
     pub cache_write: u64,
 }
 
@@ -179,7 +179,7 @@ pub enum StopReason {
     ToolUse,
     /// The token limit was reached.
     MaxTokens,
-    /// Any other reason, as the provider names it.
+    /// Any other reason, in the provider's words.
     Other(String),
 }
 
@@ -192,7 +192,7 @@ pub enum ReplyDelta {
     ToolCall(ModelToolCall),
 }
 
-/// Error of a model request.
+/// Why a model request failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
@@ -200,9 +200,9 @@ pub struct ProviderError {
     pub kind: ProviderErrorKind,
     /// Cause of the error.
     pub message: String,
-    /// What the user can do about it.
+    /// What the user can do about the error.
     pub hint: Option<String>,
-    /// The part of the reply that had already been reported.
+    /// The part of the reply that had already been reported to the caller.
     pub partial: Option<Box<ModelReply>>,
 }
 
@@ -211,11 +211,11 @@ pub struct ProviderError {
 pub enum ProviderErrorKind {
     /// The request was cancelled.
     Cancelled,
-    /// Invalid settings: no key, unknown model, invalid script.
+    /// The settings are invalid: a missing key, an unknown model or an invalid script.
     InvalidSettings,
     /// The server refused the request.
     Refused,
-    /// Timeout, incomplete reply or overloaded server, after all attempts.
+    /// The request timed out, the reply was incomplete or the server was overloaded, after all attempts.
     Unavailable,
     /// The reply could not be parsed.
     Unreadable,
@@ -223,7 +223,7 @@ pub enum ProviderErrorKind {
 
 /// Calls a model.
 pub trait Provider: Send + Sync {
-    /// Name of the provider: `scripted`, `anthropic`, …
+    /// Returns the name of the provider: `scripted`, `anthropic`, …
     fn name(&self) -> &'static str;
 
     /// Calls the model. `deltas` receives the pieces of the reply as they arrive. Returns soon after a
@@ -244,7 +244,7 @@ impl ChatMessage {
         Self { role: ChatRole::User, blocks: vec![ContentBlock::Text(text.into())] }
     }
 
-    /// Text of all text blocks, joined by line breaks.
+    /// Returns the text of all text blocks, joined by line breaks.
     pub fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             ContentBlock::Text(text) => Some(text.as_str()),
@@ -257,7 +257,7 @@ impl ChatMessage {
 // === impl ModelUsage ===
 
 impl ModelUsage {
-    /// Sum of all counts.
+    /// Returns the sum of all counts.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }
@@ -287,7 +287,7 @@ impl ProviderError {
         self
     }
 
-    /// Creates the error of a cancelled request.
+    /// Creates the error for a cancelled request.
     pub fn cancelled() -> Self {
         Self::new(ProviderErrorKind::Cancelled, "cancelled")
     }

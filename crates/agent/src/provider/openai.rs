@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenAI chat completions, which many other servers implement: `POST …/chat/completions`.
+//! OpenAI chat completions (`POST …/chat/completions`), which many other servers implement too.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ fn tool_call_json(block: &ContentBlock) -> Option<Value> {
 #[derive(Default)]
 struct OpenAiReader {
     draft: ReplyDraft,
-    /// Incomplete tool calls by index: id, name, arguments so far.
+    /// Incomplete tool calls by index, each with its id, its name and the arguments received so far.
     begun: BTreeMap<u64, (String, String, String)>,
 }
 
@@ -129,7 +129,8 @@ impl ReplyReader for OpenAiReader {
         Ok(StreamProgress::More)
     }
 
-    /// Some servers do not send `[DONE]`; then the finish reason is the end.
+    /// Returns whether the reply is complete. Some servers do not send `[DONE]`; their reply is complete at the
+    /// finish reason.
     fn is_complete(&self) -> bool {
         self.draft.stop.is_some()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The trait of model protocols: how a request is built, and how a reply is parsed.
+//! The trait for model protocols, which build requests and parse replies.
 
 use serde_json::Value;
 
@@ -26,14 +26,14 @@ pub(super) trait ReplyReader: Send {
     /// Parses the data of one event and reports new content to `deltas`.
     fn read_event(&mut self, data: &str, deltas: &mut DeltaSink<'_>) -> Result<StreamProgress, StreamError>;
 
-    /// Whether the reply is complete if the stream ends now.
+    /// Returns whether the reply would be complete if the stream ended now.
     fn is_complete(&self) -> bool;
 
-    /// The reply so far.
+    /// Returns the reply so far.
     fn draft(&mut self) -> &mut ReplyDraft;
 }
 
-/// Whether the reply continues.
+/// Whether more of the reply follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamProgress {
     /// More events follow.
@@ -42,7 +42,7 @@ pub(super) enum StreamProgress {
     Over,
 }
 
-/// An event that is not part of a reply.
+/// Why an event of the stream is not part of a reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StreamError {
     /// The event could not be parsed.
@@ -80,12 +80,13 @@ impl ReplyDraft {
         self.calls.push(call);
     }
 
-    /// Whether any content has been reported.
+    /// Returns whether any content has been reported.
     pub(super) fn has_content(&self) -> bool {
         !self.text.is_empty() || !self.calls.is_empty()
     }
 
-    /// Takes the reply. If it has tool calls, the stop reason is tool use; the server may report another one.
+    /// Takes the reply. If the reply has tool calls, its stop reason is set to tool use, even if the server reports
+    /// another reason.
     pub(super) fn take_reply(&mut self, requested_model: &str) -> ModelReply {
         let Self { text, calls, usage, stop, model } = std::mem::take(self);
         let stop = match stop {
@@ -99,7 +100,7 @@ impl ReplyDraft {
 
 // === event data ===
 
-/// Parses the data of an event. An `error` object becomes an error.
+/// Parses the data of an event. An `error` object is returned as an error.
 pub(super) fn parse_event(data: &str) -> Result<Value, StreamError> {
     let value: Value = serde_json::from_str(data)
         .map_err(|error| StreamError::Malformed(format!("stream event is not valid JSON: {error}")))?;
@@ -132,7 +133,8 @@ pub(super) fn insert_field(body: &mut Value, key: &str, value: impl Into<Value>)
     }
 }
 
-/// Adds sampling options under the protocol's names for `top_p`, `top_k` and the stop sequences.
+/// Adds sampling options to a request body. `names` are the protocol's names for `top_p`, `top_k` and the stop
+/// sequences.
 pub(super) fn insert_sampling(body: &mut Value, sampling: &SamplingOptions, names: [Option<&str>; 3]) {
     let SamplingOptions { top_p, top_k, stop_sequences } = sampling;
     let stops = (!stop_sequences.is_empty()).then(|| Value::from(stop_sequences.as_slice()));
@@ -144,17 +146,17 @@ pub(super) fn insert_sampling(body: &mut Value, sampling: &SamplingOptions, name
     }
 }
 
-/// Reads a string field.
+/// Returns the string in a field.
 pub(super) fn text_field<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str()
 }
 
-/// Reads a count; 0 if the field is missing.
+/// Returns the count in a field; 0 if the field is missing.
 pub(super) fn count_field(value: &Value, key: &str) -> u64 {
     value.get(key).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Iterates over an array field; empty if the field is missing.
+/// Iterates over the items of an array field. There are none if the field is missing.
 pub(super) fn array_items<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }

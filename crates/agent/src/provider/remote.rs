@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls a model over the network: attempts, pauses, timeouts and partial replies.
+//! Calls a model over the network. Handles retries, pauses, timeouts and partial replies.
 //!
 //! A request is retried only while no part of the reply has been reported, so that no text is reported twice.
 
@@ -17,18 +17,18 @@ use super::table::ProviderSpec;
 use super::{ApiKey, ModelReply, ModelRequest, Provider, ProviderError, ProviderErrorKind, ReplyDelta};
 use crate::CancelToken;
 
-/// Timeouts and retries of a model request.
+/// Timeouts and retry limits of a model request.
 #[derive(Debug, Clone, Copy)]
 pub struct ProviderLimits {
-    /// Timeout to resolve the address and connect.
+    /// Timeout for resolving the address and connecting.
     pub connect: Duration,
-    /// Idle timeout: before the first piece and between two pieces.
+    /// Maximum time without data, before the first piece and between two pieces.
     pub idle: Duration,
     /// Maximum number of attempts.
     pub attempts: u32,
-    /// Pause before the second attempt; doubles with each further attempt.
+    /// Pause before the second attempt. It doubles with each further attempt.
     pub pause: Duration,
-    /// Maximum pause. If the server asks for a longer one, the request fails.
+    /// Maximum pause. If the server asks for a longer pause, the request fails.
     pub max_pause: Duration,
 }
 
@@ -41,18 +41,18 @@ pub(super) struct RemoteProvider {
     pub(super) limits: ProviderLimits,
 }
 
-/// Error of one attempt, and when to retry.
+/// Error of one attempt, and when to try again.
 struct AttemptError {
     error: ProviderError,
     retry: RetryDelay,
 }
 
 enum RetryDelay {
-    /// A retry would fail the same way or report text twice.
+    /// No retry, because it would fail in the same way or report text twice.
     Never,
-    /// After the configured pause.
+    /// A retry after the configured pause.
     Later,
-    /// After the time that the server asks for.
+    /// A retry after the time that the server asks for.
     After(Duration),
 }
 
@@ -126,7 +126,7 @@ impl RemoteProvider {
         Err(failed)
     }
 
-    /// Sends the request and reads the reply to its end. The connection is closed in every case.
+    /// Sends the request and reads the reply to its end. The connection is always closed afterwards.
     async fn read_reply(
         &self,
         request: &ModelRequest,
@@ -166,7 +166,7 @@ impl RemoteProvider {
     }
 
     async fn next_piece(&self, answer: &mut HttpResponse) -> Result<ResponsePiece, AttemptError> {
-        // Connecting has its own timeout, so it is added to the idle timeout.
+        // Connecting has its own timeout, which is added to the idle timeout here.
         match timeout(self.limits.connect + self.limits.idle, answer.next_piece()).await {
             Ok(Some(ResponsePiece::Silent)) | Err(_) => Err(self.idle_timeout_error()),
             Ok(piece) => Ok(piece.unwrap_or(ResponsePiece::End)),
@@ -175,7 +175,8 @@ impl RemoteProvider {
 
     // === errors ===
 
-    /// Not retried: the server may still be generating the reply, and a second request would be charged again.
+    /// Creates the error for an idle timeout. The request is not retried: the server may still be generating the
+    /// reply, and a second request would be charged again.
     fn idle_timeout_error(&self) -> AttemptError {
         let ProviderLimits { idle, .. } = self.limits;
         let message = format!("{} sent nothing for {idle:?}", self.endpoint());
@@ -277,7 +278,7 @@ fn with_attempt_count(mut error: ProviderError, attempts: u32) -> ProviderError 
     error
 }
 
-/// Extracts the message from the body of an error response of any protocol, as one line.
+/// Extracts the message from an error response body of any protocol, as one line.
 fn error_message_from_body(body: &str) -> String {
     const MAX_ERROR_CHARS: usize = 500;
     let json = serde_json::from_str::<serde_json::Value>(body).ok();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A model that replies from a script: offline and deterministic.
+//! A model that replies from a script. It works offline and is deterministic.
 //!
 //! ```yaml
 //! model: scripted-1
@@ -32,9 +32,9 @@ use super::{
 };
 use crate::CancelToken;
 
-/// Marks a denial with a suggestion.
+/// Text that identifies a denial with a suggestion.
 const SUGGESTION_MARKER: &str = "→ Suggested: ";
-/// Bytes per token in the token counts of scripted models.
+/// Number of bytes that count as one token in scripted models.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// A provider that replies from a script.
@@ -43,7 +43,7 @@ pub struct ScriptedProvider {
     script: ModelScript,
     /// File name of the script, for error messages.
     source: String,
-    /// Position in the script by conversation.
+    /// Current position in the script for each conversation.
     at: Mutex<HashMap<RequestPurpose, usize>>,
 }
 
@@ -57,7 +57,7 @@ struct ModelScript {
     subagents: BTreeMap<String, Vec<ScriptTurn>>,
     #[serde(default)]
     summary: Option<String>,
-    /// Delay of each reply in milliseconds.
+    /// Delay before each reply, in milliseconds.
     #[serde(default)]
     pace_ms: u64,
 }
@@ -65,7 +65,7 @@ struct ModelScript {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct ScriptTurn {
-    /// The turn is skipped unless the last tool call ended this way.
+    /// If set, the turn is skipped unless the last tool call ended this way.
     #[serde(rename = "if")]
     only_if: Option<TurnCondition>,
     say: Option<String>,
@@ -100,7 +100,7 @@ fn default_model_name() -> String {
 }
 
 impl ScriptedProvider {
-    /// Parses a script in YAML or JSON. Errors contain the line.
+    /// Parses a script in YAML or JSON. Errors contain the line number.
     pub fn parse(source: &str, text: &str) -> Result<Self, ProviderError> {
         let refuse = |line: usize, why: &str| {
             let place = if line > 0 { format!("{source}:{line}") } else { source.to_owned() };
@@ -124,7 +124,7 @@ impl ScriptedProvider {
         Ok(Self { script, source: source.to_owned(), at: Mutex::default() })
     }
 
-    /// Model name set by the script.
+    /// Returns the model name that the script sets.
     pub fn model(&self) -> &str {
         &self.script.model
     }
@@ -138,7 +138,7 @@ impl ScriptedProvider {
         self
     }
 
-    /// Returns the next turn of a conversation, and its number.
+    /// Returns the next turn of a conversation, together with the turn's number.
     fn next_turn(&self, request: &ModelRequest) -> Result<(usize, ScriptTurn), ProviderError> {
         let (track, turns) = match &request.purpose {
             RequestPurpose::Compaction => {

@@ -5,7 +5,7 @@
 /// Maximum size of an event, to bound memory use.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Parses a stream that arrives in arbitrary pieces.
+/// Parses a stream of server-sent events that arrives in arbitrary pieces.
 #[derive(Debug, Default)]
 pub(super) struct SseParser {
     line: Vec<u8>,
@@ -13,7 +13,7 @@ pub(super) struct SseParser {
     after_cr: bool,
 }
 
-/// An event exceeds [`MAX_EVENT_BYTES`].
+/// The error for an event that exceeds [`MAX_EVENT_BYTES`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct EventTooLong;
 
@@ -39,7 +39,7 @@ impl SseParser {
         Ok(events)
     }
 
-    /// Handles a complete line. An empty line ends the event; an event without data is dropped.
+    /// Handles a complete line. An empty line ends the event; an event without data is ignored.
     fn finish_line(&mut self, line: &[u8]) -> Option<String> {
         if line.is_empty() {
             return self.data.take();

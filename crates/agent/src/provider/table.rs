@@ -9,18 +9,18 @@ use super::protocol::ProviderProtocol;
 use super::remote::RemoteProvider;
 use super::{ApiKey, Provider, ProviderError, ProviderErrorKind, ProviderLimits};
 
-/// A model provider: its name, environment variables, address and protocol.
+/// A model provider: its name, environment variables, base URL and protocol.
 pub struct ProviderSpec {
     /// Name on the command line.
     pub name: &'static str,
-    /// Environment variable with the API key.
+    /// Environment variable that contains the API key.
     pub key_variable: &'static str,
     /// Environment variable that overrides the base URL.
     pub base_url_variable: &'static str,
     /// Default base URL.
     pub base_url: &'static str,
     protocol: fn() -> Box<dyn ProviderProtocol>,
-    /// Whether servers at another address may be used without a key.
+    /// Whether servers at other base URLs may be used without a key.
     keyless: bool,
 }
 
@@ -55,9 +55,9 @@ pub const PROVIDERS: &[ProviderSpec] = &[
 /// Settings of a provider.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderSettings {
-    /// API key; `None` for providers without one.
+    /// API key; `None` if the provider is used without one.
     pub key: Option<ApiKey>,
-    /// Base URL; the provider's default if `None`.
+    /// Base URL; `None` for the provider's default.
     pub base_url: Option<String>,
     /// Timeouts and retries.
     pub limits: ProviderLimits,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests of the three protocols over HTTP, against the scripted model server.
+//! Tests the three protocols over HTTP with the scripted model server.
 
 mod faults;
 mod reading;
@@ -26,7 +26,7 @@ fn limits() -> ProviderLimits {
 }
 
 fn provider(name: &str, url: &str) -> Box<dyn Provider> {
-    // The base URL of this protocol includes the version.
+    // The base URL of this protocol includes the API version.
     let base_url = if name == "openai" { format!("{url}/v1") } else { url.to_owned() };
     let settings = ProviderSettings { key: ApiKey::new(SECRET), base_url: Some(base_url), limits: limits() };
     provider_by_name(name, settings).unwrap()
@@ -58,7 +58,7 @@ struct ProviderRun {
 }
 
 impl ProviderRun {
-    /// All text that was reported, in order.
+    /// Returns all text that was reported, in order.
     fn reported_text(&self) -> String {
         let texts = self.deltas.iter().filter_map(|delta| match delta {
             ReplyDelta::Text(text) => Some(text.as_str()),

@@ -33,7 +33,7 @@ pub(super) fn optional_number(args: &Value, key: &str) -> Result<Option<u64>, To
     }
 }
 
-/// Reads an optional boolean; false by default.
+/// Reads an optional boolean; the default is false.
 pub(super) fn optional_flag(args: &Value, key: &str) -> Result<bool, ToolFailure> {
     match args.get(key) {
         None | Some(Value::Null) => Ok(false),
@@ -47,7 +47,7 @@ pub(super) fn required_path(args: &Value, key: &str, context: &ToolContext) -> R
     required_text(args, key).map(|path| context.cwd.join(path))
 }
 
-/// Reads the optional `path` to search in; the working directory by default.
+/// Reads the optional `path` to search in; the default is the working directory.
 pub(super) fn search_dir(args: &Value, context: &ToolContext) -> Result<PathBuf, ToolFailure> {
     Ok(optional_text(args, "path")?.map_or_else(|| context.cwd.clone(), |path| context.cwd.join(path)))
 }

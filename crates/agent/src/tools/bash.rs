@@ -10,7 +10,7 @@ use super::{
 };
 use crate::provider::ToolSpec;
 
-/// Timeout of a command that sets none.
+/// Default timeout of a command.
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 /// Maximum timeout that a command can set.
 const MAX_TIMEOUT_MS: u64 = 600_000;

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 
 use crate::provider::PROVIDERS;
 
-/// Maximum number of bytes kept of each output stream.
+/// Maximum number of bytes kept from each output stream.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// How long to read from the output pipes after the program has exited.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
@@ -21,11 +21,11 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
 /// Output and exit code of a program.
 pub(super) struct CommandOutput {
     pub(super) output: String,
-    /// `None` if a signal killed the program.
+    /// Exit code; `None` if a signal killed the program.
     pub(super) code: Option<i32>,
 }
 
-/// Runs a program until it exits. Returns `None` on a timeout.
+/// Runs a program until it exits. Returns `None` if the time limit is reached.
 pub(super) async fn run_command(
     argv: &[&str],
     cwd: &Path,
@@ -81,8 +81,8 @@ async fn collect_output(child: &mut Child) -> Result<CommandOutput, std::io::Err
     Ok(CommandOutput { output, code: status.code() })
 }
 
-/// Reads a pipe to its end and keeps the first bytes. The rest is discarded, so that the program does not block on a
-/// full pipe.
+/// Reads a pipe to its end and keeps the first bytes, up to the limit. The rest is discarded, so that the program
+/// does not block on a full pipe.
 async fn read_bounded(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; 16 * 1024];
@@ -107,7 +107,7 @@ impl CommandProcessGroup {
 impl Drop for CommandProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // Fails if no process is left, which is the goal.
+            // The call fails if no process is left, which is the goal.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The agent's tools, one file each. [`Toolbox`] holds them.
+//! The agent's tools, one per file. [`Toolbox`] contains them.
 
 mod arguments;
 mod bash;
@@ -27,9 +27,9 @@ pub use task::SubagentKind;
 use crate::CancelToken;
 use crate::provider::ToolSpec;
 
-/// A tool of the agent. The session runs it only after hooks and rules have let the call through.
+/// A tool of the agent. The session runs a tool only after hooks and rules have let the call through.
 pub trait AgentTool: Send + Sync {
-    /// Name, description and schema for the model.
+    /// Returns the name, description and schema for the model.
     fn spec(&self) -> ToolSpec;
 
     /// Runs the tool. The future is dropped when the turn is cancelled, and must then leave nothing running.
@@ -43,7 +43,7 @@ pub trait AgentTool: Send + Sync {
 /// Environment of a tool call.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
-    /// Working directory; relative paths start here.
+    /// Working directory, against which relative paths are resolved.
     pub cwd: PathBuf,
     /// Cancels the tool call.
     pub cancel: CancelToken,
@@ -82,7 +82,7 @@ impl Toolbox {
         Self::default()
     }
 
-    /// Creates a toolbox with the built-in tools. The `Task` tool is not among them: the session adds it.
+    /// Creates a toolbox with the built-in tools, except `Task`, which the session adds.
     pub fn builtin() -> Self {
         let tools: [Arc<dyn AgentTool>; 7] = [
             Arc::new(bash::BashTool),
@@ -96,19 +96,19 @@ impl Toolbox {
         Self { tools: tools.into() }
     }
 
-    /// Adds a tool. It replaces a tool of the same name.
+    /// Adds a tool, replacing any tool with the same name.
     pub fn add(&mut self, tool: Arc<dyn AgentTool>) {
         let name = tool.spec().name;
         self.tools.retain(|known| known.spec().name != name);
         self.tools.push(tool);
     }
 
-    /// Removes all tools but those with these names.
+    /// Removes all tools except those with these names.
     pub fn retain_named(&mut self, names: &[String]) {
         self.tools.retain(|tool| names.contains(&tool.spec().name));
     }
 
-    /// Specs of all tools, for the model.
+    /// Returns the specs of all tools, for the model.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
     }
@@ -142,7 +142,7 @@ impl ToolFailure {
     }
 }
 
-/// Builds a tool spec. `properties` are those of the JSON Schema of the arguments.
+/// Builds a tool spec. `properties` are the properties in the arguments' JSON Schema.
 fn tool_spec(name: &str, description: &str, properties: &Value, required: &[&str]) -> ToolSpec {
     let schema = serde_json::json!({"type": "object", "properties": properties, "required": required});
     ToolSpec { name: name.to_owned(), description: description.to_owned(), schema }
@@ -151,7 +151,7 @@ fn tool_spec(name: &str, description: &str, properties: &Value, required: &[&str
 /// Maximum length of a tool's output, in characters.
 const MAX_OUTPUT_CHARS: usize = 30_000;
 
-/// Cuts a text to [`MAX_OUTPUT_CHARS`] and notes how much was cut.
+/// Truncates a string to [`MAX_OUTPUT_CHARS`] and appends how much was cut off.
 fn truncate_output(text: String) -> String {
     if text.len() <= MAX_OUTPUT_CHARS || text.chars().count() <= MAX_OUTPUT_CHARS {
         return text;

@@ -11,7 +11,7 @@ use crate::provider::ToolSpec;
 
 /// Number of lines returned if the call sets no limit.
 const DEFAULT_LINES: u64 = 2000;
-/// Maximum size of a file that is read.
+/// Maximum size of a file that can be read.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The `Read` tool: reads a text file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The `Task` tool: runs a subagent with its own conversation and the same tools except `Task`.
+//! The `Task` tool, which runs a subagent with its own conversation and the same tools except `Task`.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ pub(crate) const TASK_TOOL: &str = "Task";
 pub struct SubagentKind {
     /// Name of the type.
     pub name: String,
-    /// Purpose, for the model that starts it.
+    /// What the subagent is for; shown to the model that starts it.
     pub about: String,
     /// System prompt of the subagent.
     pub system: String,
 }
 
 impl SubagentKind {
-    /// The general-purpose subagent.
+    /// Returns the general-purpose type of subagent.
     pub fn general() -> Self {
         Self {
             name: "general".to_owned(),
@@ -39,7 +39,7 @@ impl SubagentKind {
     }
 }
 
-/// Spec of the tool, for the model.
+/// Returns the spec of the tool, for the model.
 pub(crate) fn task_spec(kinds: &[SubagentKind]) -> ToolSpec {
     let names: Vec<_> = kinds.iter().map(|kind| &kind.name).collect();
     let about: Vec<_> = kinds.iter().map(|kind| format!("{}: {}", kind.name, kind.about)).collect();

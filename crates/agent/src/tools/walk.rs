@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists the files under a directory, up to a limit.
+//! Lists the files in a directory tree, up to a limit.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -30,7 +30,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     }
 }
 
-/// Lists every file under a directory, or the file itself. Symlinks are not followed.
+/// Lists every file in a directory tree. If `root` is a file, returns only that file. Symlinks are not followed.
 pub(super) fn list_files(root: &Path, context: &ToolContext) -> Result<Vec<FoundFile>, ToolFailure> {
     let meta = std::fs::metadata(root).map_err(|error| ToolFailure::file(root, &error))?;
     if meta.is_file() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The pipeline of one call, tested through the public API.
+//! Tests the pipeline of one call through the public API.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -401,7 +401,7 @@ async fn a_decision_that_cannot_be_recorded_is_not_taken() {
     assert!(outcome.message_text().is_some(), "but the user is told");
 }
 
-/// The answer of a hook in the property test, by number.
+/// Returns the answer that the property test's hook with this number gives.
 fn numbered_response(number: u8) -> response::ResponseBuilder {
     match number % 7 {
         0 => response::none(),
@@ -414,7 +414,7 @@ fn numbered_response(number: u8) -> response::ResponseBuilder {
     }
 }
 
-/// Fires with hooks that answer after these delays in milliseconds, on a paused clock.
+/// Fires an event with hooks that answer after these delays in milliseconds, on a paused clock.
 fn fire_delayed(hooks: &[(u8, i32, bool)], delays: &[u64]) -> Outcome {
     let mut builder = Engine::builder();
     for (at, (number, priority, chained)) in hooks.iter().copied().enumerate() {
@@ -497,7 +497,7 @@ async fn the_merged_input_is_judged_and_a_conflict_is_in_the_trace() {
     assert_eq!(note, Some("conflict: `args.timeout` (changed by `a`); the value of this hook is used"));
 }
 
-/// Records on the calling thread, or fails to.
+/// Counts records on the calling thread, or fails to record.
 struct CountingRecorder(Arc<AtomicU32>, bool);
 
 impl Recorder for CountingRecorder {

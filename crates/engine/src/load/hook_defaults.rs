@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings for all hooks of a file, which a single hook can override.
+//! Settings that apply to all hooks of a file. A single hook can override them.
 
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use crate::{FailMode, HookLimits};
 /// The keys of the `hooks:` map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookDefaults {
-    /// `enabled`: false disables all hooks; rules are not affected.
+    /// `enabled`: `false` disables all hooks. Rules are not affected.
     pub enabled: bool,
     /// `maxHooksPerEvent` and `maxTotalHooks`.
     pub limits: HookLimits,
-    /// `defaultTimeout` in milliseconds: time limit of hooks that set none. If absent, the default of the dialect applies.
+    /// `defaultTimeout`: time limit in milliseconds for hooks that set none. If absent, the dialect's default
+    /// applies.
     pub timeout: Option<Duration>,
     /// `failBehavior`: `continue` ([`FailMode::Open`]) or `block` ([`FailMode::Closed`]).
     pub fail: FailMode,
@@ -24,17 +25,17 @@ pub struct HookDefaults {
     pub audit: HookAuditLevel,
 }
 
-/// How much is recorded about SDK hooks, in addition to the record of every decision, which always has the verdict and
-/// the time of each hook.
+/// How much is recorded about SDK hooks. The record of a decision always has the verdict and the run time of each
+/// hook, at every level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HookAuditLevel {
-    /// Hooks that were registered, replaced, unregistered or removed, and changes of the level.
+    /// Records hooks that were registered, replaced, unregistered or removed, and changes of the level.
     Off,
-    /// In addition, hooks that blocked, modified or failed.
+    /// Also records hooks that blocked, modified or failed.
     #[default]
     Info,
-    /// In addition, hooks that started and completed.
+    /// Also records hooks that started and completed.
     Verbose,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One entry of `hooks:` as written in YAML, and its conversion into a hook.
+//! Reads one entry of `hooks:` from YAML and converts it into a hook.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tenterhook_harness::dialect::{self, A3sMatcher, EventMatcher, HookDialect, p
 use super::{HookDefaults, LoadContext};
 use crate::{CommandHook, CommandLine, FailMode, Hook, HookBackend, HookCondition};
 
-/// Most bytes read from standard output, standard error or the response of a hook.
+/// Maximum number of bytes read from a hook's standard output, standard error or HTTP response.
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
 /// A hook as written in YAML.
@@ -137,7 +137,7 @@ impl HookEntry {
         Ok((hook, warnings))
     }
 
-    /// Reports keys that are not valid for this kind of hook, and invalid names of variables.
+    /// Reports keys that are not valid for this kind of hook, and invalid variable names.
     fn check_keys(&self, entry: &EntryLocator<'_>) -> Vec<Misfit> {
         let mut wrong = Vec::new();
         if self.url.is_none() && !self.headers.is_empty() {
@@ -193,7 +193,7 @@ impl HookEntry {
         warnings: &mut Vec<Misfit>,
     ) -> Result<EventMatcher, Misfit> {
         match &self.matcher {
-            // serde would accept a list as the map's values in order.
+            // serde would also accept a list, and take its items as the map's values in order.
             Some(MatchEntry::Parts(_))
                 if matches!(entry.0.get("match").map(|node| &node.value), Some(Value::List(_))) =>
             {
@@ -331,9 +331,9 @@ fn key_spot(map: &Node, name: &str) -> Option<Spot> {
     entries.iter().find(|(key, _)| key.text() == Some(name)).map(|(key, _)| key.spot)
 }
 
-/// Returns the words of `exec` as the program receives them. No shell reads them, so `~` is expanded here. The relative
-/// path of a program or of an interpreter's script is resolved against the directory of the settings file, not against
-/// the working directory, which belongs to the agent.
+/// Returns the words of `exec` as the program receives them. No shell reads them, so `~` is expanded here. A relative
+/// path of a program or of an interpreter's script is resolved against the directory of the settings file. The
+/// working directory is not used, because it is the agent's.
 fn resolve_words<'w>(words: impl Iterator<Item = &'w str>, context: &LoadContext<'_>) -> Vec<String> {
     let mut words: Vec<String> =
         words.map(|word| dialect::expand_home(word, context.home).into_owned()).collect();
@@ -348,14 +348,14 @@ fn resolve_words<'w>(words: impl Iterator<Item = &'w str>, context: &LoadContext
     words
 }
 
-/// Warns about a `tool:` that is a pattern: it has to be one exact name.
+/// Returns a warning if the value of `tool:` is a pattern. The value has to be one exact name.
 fn check_tool_name(name: &str) -> Option<String> {
     let pattern = name.contains(['|', '*', '?', '[', '/']);
     let warning = || format!("`tool: {name}` is one exact name; write `match: \"{name}\"` for a pattern");
     pattern.then(warning).or_else(|| misspelt_tool(name))
 }
 
-/// Warns about a name that differs from a known tool's only in case: it would never match.
+/// Returns a warning if a name differs from a known tool name only in case. Such a name would never match.
 fn misspelt_tool(name: &str) -> Option<String> {
     let known = |row: &&ToolRow| row.name.eq_ignore_ascii_case(name);
     if TOOLS.iter().any(|row| row.name == name) {
@@ -364,14 +364,14 @@ fn misspelt_tool(name: &str) -> Option<String> {
     TOOLS.iter().find(known).map(|row| format!("unknown tool `{name}`; did you mean `{}`?", row.name))
 }
 
-/// Finds an event kind by its own name, or by its name in any harness or dialect.
+/// Finds an event kind by Tenterhook's name for it, or by the name that any harness or dialect uses.
 fn find_kind(name: &str) -> Option<EventKind> {
     let native = || HARNESSES.iter().find_map(|harness| harness.event(name)).map(|row| row.kind);
     let spoken = || dialect::DIALECTS.iter().find_map(|dialect| dialect.kind(name));
     name.parse().ok().or_else(native).or_else(spoken)
 }
 
-/// Parses `5s`, `500ms` and `2m`. A number without a unit is invalid.
+/// Parses a duration such as `5s`, `500ms` or `2m`. A number without a unit is invalid.
 fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let unit = text.find(|letter: char| !letter.is_ascii_digit())?;
@@ -386,7 +386,7 @@ fn parse_duration(text: &str) -> Option<Duration> {
     (!duration.is_zero()).then_some(duration)
 }
 
-/// The variables of a text cannot be expanded.
+/// Why the variables in a string cannot be expanded.
 #[cfg(feature = "http")]
 #[derive(Debug, thiserror::Error)]
 enum InterpolationError {
@@ -396,7 +396,7 @@ enum InterpolationError {
     NotSet(String),
 }
 
-/// Expands `${NAME}`. An unset variable is an error, because an empty token would not authenticate.
+/// Expands `${NAME}` in a string. An unset variable is an error: a header with an empty token would not authenticate.
 #[cfg(feature = "http")]
 fn interpolate(text: &str, env: &BTreeMap<String, String>) -> Result<String, InterpolationError> {
     let mut parts = text.split("${");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Loads hooks from `tenterhook.yaml`. An invalid entry is rejected on its own, with its line and column; the others are
-//! loaded.
+//! Loads hooks from `tenterhook.yaml`. An invalid entry is reported with its line and column and is not loaded; the
+//! other entries are.
 
 mod hook_defaults;
 mod hook_entry;
@@ -25,7 +25,7 @@ pub struct LoadedHooks {
     pub hooks: Vec<Hook>,
     /// File and position of each hook.
     pub places: Vec<(String, Spot)>,
-    /// Settings for all hooks.
+    /// Settings that apply to all hooks.
     pub defaults: HookDefaults,
     /// Errors; the entries they refer to were not loaded.
     pub problems: Vec<Problem>,
@@ -33,10 +33,11 @@ pub struct LoadedHooks {
     pub warnings: Vec<Problem>,
 }
 
-/// Values outside the file that its hooks may refer to.
+/// Values from outside the file that its hooks may refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadContext<'a> {
-    /// Working directory of commands if the event's directory does not exist; relative paths of `exec` start here.
+    /// Working directory of commands if the event's directory does not exist. Relative paths in `exec` are resolved
+    /// against it too.
     pub dir: &'a Path,
     /// Home directory of the user, for `~`.
     pub home: Option<&'a str>,
@@ -44,7 +45,8 @@ pub struct LoadContext<'a> {
     pub env: &'a BTreeMap<String, String>,
 }
 
-/// Loads the hooks of a `tenterhook.yaml`: `hooks` is a list, or a map with the keys of [`HookDefaults`] and `list`.
+/// Loads the hooks of a `tenterhook.yaml`. The value of `hooks` is a list, or a map with the keys of [`HookDefaults`]
+/// and the key `list`.
 pub fn load_settings(name: &str, text: &str, context: &LoadContext<'_>) -> LoadedHooks {
     let mut loaded = LoadedHooks::default();
     let document = match parse(text) {
@@ -101,7 +103,7 @@ pub fn load_more(loaded: &mut LoadedHooks, name: &str, text: &str, context: &Loa
     }
 }
 
-/// Reports repeated keys: one of the two values would be ignored silently.
+/// Reports repeated keys. Without the report, one of the values would be ignored silently.
 fn report_repeated_keys(loaded: &mut LoadedHooks, name: &str, entries: &[(Node, Node)]) {
     for (index, (key, _)) in entries.iter().enumerate() {
         if let Some(text) = key.text()

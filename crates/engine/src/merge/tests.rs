@@ -29,7 +29,7 @@ fn replace(value: Value) -> Modification {
     Modification::ToolInput { merge: MergeMode::Replace, value }
 }
 
-/// Returns the input after all runs, and the note of each.
+/// Returns the input after all runs, and the note of each run.
 fn merge_all(asked: &Value, mut runs: Vec<HookRun>) -> (Value, Vec<Option<String>>) {
     merge_modifications(&event(asked.clone()), &mut runs);
     let mut input = asked.clone();
@@ -64,7 +64,7 @@ fn each_hook_counts_by_what_it_changed() {
             json!({"command": "ls -a", "env": {"A": 1, "B": 2}, "list": [1], "old": true}),
             json!({"command": "ls -a", "env": {"A": 1, "B": 2}, "list": [1]}),
         ),
-        // A value that is set to null is not a removed key.
+        // Setting a value to null is not the same as removing its key.
         (
             json!({"command": "ls", "env": {"A": 1, "B": 2}, "list": [1], "old": null}),
             asked.clone(),

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Splits the first command of a shell text into words, as far as they are plain.
+//! Splits the first command of a shell script into words, except words that need shell expansion.
 
 use super::is_assignment;
 
-/// Words at the start of a command that are not programs; the words after them are ignored.
+/// Words at the start of a command that are not programs. The words after them are ignored.
 const SHELL_BUILTINS: &[&str] = &[
     ".", ":", "[", "[[", "alias", "break", "case", "cd", "declare", "do", "done", "echo", "eval", "exit",
     "export", "false", "for", "function", "if", "local", "printf", "pushd", "read", "return", "select",
     "set", "shift", "shopt", "source", "test", "time", "trap", "true", "type", "ulimit", "umask", "unset",
     "until", "wait", "while", "{", "}", "!",
 ];
-/// Words that precede the program.
+/// Words that may precede the program's name.
 const COMMAND_PREFIXES: &[&str] = &["exec", "command", "builtin", "nohup"];
 
-/// Returns the words of the first command. A word that only a shell can expand is `None`; a command that is not a
-/// program has no words.
+/// Returns the words of the first command. A word that only a shell can expand is `None`; for a command that is not a
+/// program the list is empty.
 pub(super) fn first_command(
     text: &str,
     home: Option<&str>,
@@ -76,7 +76,7 @@ impl WordReader<'_> {
         word.filter(|_| quote.is_none())
     }
 
-    /// Expands the variable at the start of the rest.
+    /// Expands the variable at the start of the remaining text.
     fn expand_variable(&mut self, word: &mut Option<String>) {
         let after = self.rest.get(1..).unwrap_or_default();
         let braced = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));

@@ -19,7 +19,7 @@ pub(super) async fn run(
     timeout: Duration,
 ) -> Result<InterpretedOutput, RunFailure> {
     let spec = process_spec(command, call, timeout);
-    // By its exit code, a missing script looks like a hook that denies.
+    // A missing script has the same exit code as a hook that denies.
     if let Some(why) = needed_files::why_not_runnable(command, Some(&spec.dir), None) {
         return Err(RunFailure::Failed(why));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs hooks that are HTTP endpoints: the dialect's payload is posted, and the JSON body of a 2xx response is the answer.
+//! Runs hooks that are HTTP endpoints. The dialect's payload is posted, and the JSON body of a 2xx response is the
+//! answer.
 
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub(super) async fn run(
     http.dialect.interpret(&call.event, by, &exited).map_err(|error| RunFailure::Failed(error.to_string()))
 }
 
-/// Posts to an observer: the call does not wait, and the response is ignored.
+/// Posts the event to an observer. The call does not wait, and the response is ignored.
 pub(super) fn observe(http: &HttpHook, call: &HookCall, timeout: Duration) {
     http_post::send_in_background(new_request(http, call, timeout));
 }

@@ -2,8 +2,8 @@
 
 //! Runs hooks in parallel, each with a time limit, and returns the results in order.
 //!
-//! Hooks of one chain run in sequence, and each sees the changes of the hooks before it. Observers are started, but
-//! the engine does not wait for them.
+//! Hooks of one chain run in sequence, and each sees the changes made by the hooks before it. Observers are started,
+//! but the engine does not wait for them.
 
 mod command;
 #[cfg(feature = "http")]
@@ -28,12 +28,12 @@ pub(crate) struct HookRun {
     pub(crate) index: usize,
     pub(crate) answer: InterpretedOutput,
     pub(crate) step: TraceEntry,
-    /// The event as the hook received it, if an earlier hook of its chain had changed it.
+    /// The event as the hook received it; set only if an earlier hook of the chain had changed the event.
     pub(crate) given: Option<Box<Event>>,
 }
 
 impl HookRun {
-    /// Returns the delay that the hook asks for before it is called again; `None` if it does not ask for a retry.
+    /// Returns the delay that the hook requests before it is called again; `None` if it does not ask for a retry.
     pub(crate) fn retry_delay(&self) -> Option<Duration> {
         match self.answer.control {
             EngineControl::Retry { delay } => Some(delay),
@@ -51,18 +51,18 @@ enum RunFailure {
     Failed(String),
 }
 
-/// A call as hooks receive it.
+/// A call in the form that hooks receive.
 struct HookInput<'a> {
     call: &'a HookCall,
-    /// When the call has to be answered, even if the time limits of its hooks are longer.
+    /// Deadline for answering the call, even if the time limits of its hooks are longer.
     deadline: Instant,
-    /// Number of times the hooks have been called for this event, including this one.
+    /// How many times the hooks have been called for this event, including this call.
     attempt: u32,
     /// A shared copy of the event for closures, which outlive the borrow of the call. Created on first use.
     event: OnceLock<Arc<Event>>,
 }
 
-/// Runs the selected hooks and returns their results in (priority, registration) order.
+/// Runs the selected hooks and returns their results, sorted by priority and then by registration.
 pub(crate) async fn run_all(selected: &[Arc<Hook>], call: &HookCall, deadline: Instant) -> Vec<HookRun> {
     let units = chains::group_into_units(selected);
     run_units(selected, &units, call, deadline, 1).await
@@ -90,7 +90,7 @@ pub(crate) async fn run_units(
     runs
 }
 
-/// Runs the hooks of one unit in sequence. A deny does not end a chain; a skip does.
+/// Runs the hooks of one unit in sequence. A deny does not end the sequence; a skip does.
 async fn run_in_sequence(selected: &[Arc<Hook>], unit: &[usize], input: &HookInput<'_>) -> Vec<HookRun> {
     let mut runs = Vec::with_capacity(unit.len());
     let mut changed: Option<HookCall> = None;
@@ -177,7 +177,7 @@ async fn wait_for_answer(
     }
 }
 
-/// Starts an observer. Observers never delay a call and never decide, not even when they fail.
+/// Starts an observer. Observers never delay a call and never decide, even if they fail.
 fn start_observer(hook: &Hook, input: &HookInput<'_>) -> Result<InterpretedOutput, RunFailure> {
     let call = input.call;
     match &hook.runner {
@@ -201,7 +201,7 @@ impl<'a> HookInput<'a> {
     }
 }
 
-/// The result for a hook that an earlier hook of its chain skipped.
+/// Returns the result for a hook that an earlier hook of its chain skipped.
 fn skipped_run(selected: &[Arc<Hook>], index: usize) -> Option<HookRun> {
     let by = Origin::Hook(Arc::clone(&selected.get(index)?.id));
     let note = Some("skipped by an earlier hook of its chain".to_owned());
@@ -224,7 +224,7 @@ fn log_failure(hook: &Hook, event: &Event, failure: &RunFailure, timeout: Durati
     }
 }
 
-/// The finding of a hook that failed: a deny if the hook fails closed.
+/// Returns the finding for a hook that failed: a deny if the hook fails closed.
 fn failure_finding(hook: &Hook, by: Origin, why: &str) -> Finding {
     match hook.fail {
         FailMode::Closed if !hook.observes => {

@@ -2,11 +2,11 @@
 
 //! Runs hooks that are functions in other programs, connected through an SDK.
 //!
-//! Such a program is an [`SdkClient`]: it opens a stream, receives calls on it and replies in any order. This module is
-//! independent of the transport of the stream, which is gRPC in the daemon.
+//! Such a program is an [`SdkClient`]: it opens a stream, receives calls on the stream and replies in any order. This
+//! module does not depend on the stream's transport, which is gRPC in the daemon.
 //!
-//! A client that is slow, gone or sends invalid replies fails only its own hooks, in the way each of them is configured
-//! to fail: nothing waits for a client except the call that needs its answer.
+//! A client that is slow, disconnected or sends invalid replies affects only its own hooks. Each of these hooks fails
+//! as configured, and only the calls that need an answer from the client wait for it.
 
 mod client;
 mod messages;
@@ -38,9 +38,9 @@ pub struct SdkHook {
     pub context: Arc<dyn HookContext>,
 }
 
-/// Session data and audit log of SDK hooks, provided by the embedding program.
+/// Provides session data and the audit log for SDK hooks. The embedding program implements this trait.
 pub trait HookContext: Send + Sync {
-    /// Returns data of the event's session that is part of the payload.
+    /// Returns the data about the event's session that becomes part of the payload.
     fn session(&self, event: &Event) -> A3sSessionContext {
         let _ = event;
         A3sSessionContext::default()
@@ -59,7 +59,7 @@ pub trait HookContext: Send + Sync {
     }
 }
 
-/// A [`HookContext`] without session data and audit log.
+/// A [`HookContext`] without session data and without an audit log.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHookContext;
 
@@ -87,7 +87,7 @@ pub struct HookAuditNote<'a> {
     pub kind: HookAuditKind,
     /// Hook that the note is about.
     pub hook: &'a Hook,
-    /// Name of the program.
+    /// Name of the program that the hook belongs to.
     pub client: &'a str,
     /// The event for which the hook was called.
     pub event: &'a Event,
@@ -143,7 +143,7 @@ pub(super) fn observe(sdk_hook: &SdkHook, hook: &Hook, call: &HookCall) {
     sdk_hook.client.notify(SdkCall::new(hook, call, &session, None, 1));
 }
 
-/// Returns the audit events that follow from the result of a call.
+/// Returns the audit notes to record for the result of a call.
 fn outcome_events(answer: &Result<InterpretedOutput, RunFailure>) -> [Option<HookAuditKind>; 3] {
     match answer {
         Err(_) => [Some(HookAuditKind::Failed), None, None],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings of the ledger: the section `ledger` of a `tenterhook.yaml`.
+//! Reads the ledger's settings: the section `ledger` of a `tenterhook.yaml`.
 //!
-//! An invalid key is reported, and its default applies, which is the safe choice for each of them.
+//! If a key is invalid, it is reported and its default applies. Every default is the safe choice.
 
 use std::path::{Path, PathBuf};
 
@@ -23,11 +23,11 @@ const LEDGER_KEYS: &[&str] =
 pub struct LedgerSettings {
     /// When a decision counts as recorded.
     pub durability: Durability,
-    /// Payloads with more bytes are recorded by their hash only.
+    /// Maximum size of a stored payload in bytes. Larger payloads are recorded by their hash only.
     pub max_payload: usize,
     /// Whether secrets are stored unredacted.
     pub keep_raw: bool,
-    /// Whether model requests and answers are stored, instead of hashes and counts.
+    /// Whether model requests and responses are stored; if not, only hashes and counts are.
     pub keep_model_text: bool,
     /// Sinks that receive checkpoints.
     pub sinks: Vec<SinkSetting>,
@@ -42,15 +42,15 @@ pub struct LedgerSettings {
 pub enum SinkSetting {
     /// A file outside the ledger.
     File(PathBuf),
-    /// The journal of the system.
+    /// The system journal.
     Journal,
     /// URL that receives a POST request.
     Webhook(String),
-    /// URL of a witness, and its key.
+    /// URL of a witness, and the witness's key.
     Witness(String, Box<VerifierKey>),
 }
 
-/// Value of a key `durability`.
+/// Value of the key `durability`.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DurabilityWord {
@@ -102,14 +102,14 @@ impl Default for LedgerSettings {
 }
 
 impl LedgerSettings {
-    /// The settings of a home. Also returns what cannot be used.
+    /// Returns the settings of a home. Also returns the entries that cannot be used.
     pub(crate) fn of(home: &Home) -> (Self, Vec<Problem>) {
         // An unreadable file is reported when its hooks are read.
         let text = read_file::regular_file(&home.settings()).ok().flatten().unwrap_or_default();
         Self::read(&home.settings().display().to_string(), &text)
     }
 
-    /// Reads the section `ledger`; other modules read the rest of the file.
+    /// Reads the section `ledger`. Other modules read the rest of the file.
     pub(crate) fn read(name: &str, text: &str) -> (Self, Vec<Problem>) {
         let (mut settings, mut problems) = (Self::default(), Vec::new());
         // Invalid YAML is reported when the hooks are read.
@@ -156,7 +156,7 @@ impl LedgerSettings {
                 let Value::List(sinks) = &value.value else {
                     return refuse("`sinks` is a list: `[{file: …}, {journal: true}]`".into());
                 };
-                // All sinks or none: a missing one would only be noticed when it is needed.
+                // Either all sinks are used or none: a missing sink would be noticed only when it is needed.
                 self.sinks = sinks.iter().map(parse_sink).collect::<Result<Vec<_>, _>>()?.concat();
             }
             "key" => {
@@ -180,7 +180,8 @@ impl LedgerSettings {
         Ok(())
     }
 
-    /// Details for the record of the ledger's settings. URLs may contain a secret, so only the host is included.
+    /// Returns details for the record of the ledger's settings. URLs may contain a secret, so only their hosts are
+    /// included.
     pub(super) fn detail(&self) -> Json {
         if self.sinks.is_empty() && !self.sealed {
             return Json::Null;
@@ -189,7 +190,7 @@ impl LedgerSettings {
     }
 }
 
-/// Parses one entry of `sinks`; empty for `journal: false`.
+/// Parses one entry of `sinks`. Returns an empty list for `journal: false`.
 fn parse_sink(node: &Node) -> Result<Vec<SinkSetting>, Misfit> {
     let refuse = |message: String| Misfit { spot: node.spot, message };
     let web = |url: String| {
@@ -232,7 +233,7 @@ fn parse_sink(node: &Node) -> Result<Vec<SinkSetting>, Misfit> {
 // === impl SinkSetting ===
 
 impl SinkSetting {
-    /// Whether sending needs the network.
+    /// Returns whether sending needs the network.
     pub(super) fn is_remote(&self) -> bool {
         matches!(self, Self::Webhook(_) | Self::Witness(..))
     }
@@ -253,7 +254,7 @@ fn url_host(url: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
-/// Reads the passphrase in a file that other accounts must not be able to read.
+/// Reads the passphrase from a file that other accounts must not be able to read.
 pub fn read_passphrase(path: &Path) -> Result<String, tenterhook_error::Failure> {
     use std::os::unix::fs::MetadataExt as _;
     let unusable = |why: String| {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds new errors of sinks.
+//! Finds sink errors that have not been reported yet.
 
 use std::collections::BTreeMap;
 
 use tenterhook_ledger::SinkReport;
 
-/// Reported errors, by sink.
+/// Errors that have been reported, by sink.
 #[derive(Debug, Default)]
 pub struct SinkErrors(BTreeMap<String, String>);
 
 impl SinkErrors {
-    /// Errors that were not reported yet. A resolved error is forgotten, so that it is reported when it occurs
-    /// again.
+    /// Returns errors that have not been reported yet. A resolved error is forgotten, so that it is reported again
+    /// when it recurs.
     pub fn take_new(&mut self, reports: Vec<SinkReport>) -> Vec<String> {
         let mut messages = Vec::new();
         for SinkReport { sink, size, error } in reports {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The spool: one private, sealed file for each entry that is not in the ledger yet.
+//! The spool contains one private, sealed file for each entry that is not in the ledger yet.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -19,11 +19,11 @@ use tenterhook_home::Home;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_home::env;
 
-/// Maximum size of a spooled entry: the envelope and the largest payload, whose length escaping at most doubles.
+/// Maximum size of a spooled entry: the envelope and the largest payload, whose length at most doubles by escaping.
 const MAX_ENTRY_BYTES: u64 = (2 * super::ledger_settings::MAX_PAYLOAD_BYTES + (1 << 20)) as u64;
 /// File name extension of a refused entry.
 const REFUSED_EXTENSION: &str = "refused";
-/// Makes the temporary files of one process unique.
+/// Counter that makes the names of one process's temporary files unique.
 static TEMP_FILE_COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// A directory of sealed entries. Secrets are removed before an entry is written.
@@ -34,23 +34,23 @@ pub struct Spool {
     ledger: PathBuf,
 }
 
-/// Result of an import of the spool.
+/// Result of importing the spool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpoolImport {
-    /// Entries that were appended to the ledger.
+    /// Number of entries that were appended to the ledger.
     pub appended: usize,
-    /// Appended entries whose event the ledger already had with another decision. The spooled one was delivered,
-    /// so it supersedes the other.
+    /// Number of appended entries whose event the ledger already had with another decision. The spooled decision was
+    /// the one sent to the harness, so it supersedes the other.
     pub superseding: usize,
-    /// Entries that the ledger already had, from an interrupted import.
+    /// Number of entries that the ledger already had, from an interrupted import.
     pub known: usize,
-    /// Files that are not valid entries of this home.
+    /// Number of files that are not valid entries of this home.
     pub refused: usize,
-    /// Files that could not be read because of a system error. They stay in the spool for the next import.
+    /// Number of files that could not be read because of a system error. They stay in the spool for the next import.
     pub postponed: usize,
 }
 
-/// A spool file that is not a valid entry of this home, or cannot be read.
+/// Why a spool file is not a valid entry of this home or cannot be read.
 #[derive(Debug, thiserror::Error)]
 enum SpoolFileError {
     #[error("this home has no seal key")]
@@ -69,7 +69,7 @@ enum SpoolFileError {
     Io(#[from] std::io::Error),
 }
 
-/// Whether the error is temporary. Setting the file aside would lose a record.
+/// Returns whether the error is temporary. Setting the file aside would then lose a record.
 fn is_transient(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let passing = [
@@ -87,7 +87,7 @@ fn is_transient(error: &std::io::Error) -> bool {
 }
 
 impl Spool {
-    /// The spool of a home.
+    /// Returns the spool of a home.
     pub fn of(home: &Home) -> Self {
         Self { dir: home.spool(), state: home.state.clone(), ledger: home.ledger() }
     }
@@ -99,7 +99,7 @@ impl Spool {
         let seal = SealKey::open(&self.state)?.seal(SealPurpose::Spool, text.as_bytes())?;
         text.push('\n');
         text.push_str(&seal);
-        // Several processes may write the same entry at once, such as the first record of a generation.
+        // Several processes may write the same entry at the same time, such as the first record of a generation.
         let number = TEMP_FILE_COUNTER.fetch_add(1, Ordering::Relaxed);
         let beside = self.dir.join(format!(".{}.{}.{number}", entry.id(), std::process::id()));
         let written = write_synced(&beside, text.as_bytes())
@@ -112,7 +112,7 @@ impl Spool {
         File::open(&self.dir)?.sync_all()
     }
 
-    /// Whether this entry is in the spool already.
+    /// Returns whether this entry is already in the spool.
     pub fn contains(&self, entry: &SealedEntry) -> bool {
         self.entry_path(entry).exists()
     }
@@ -122,8 +122,8 @@ impl Spool {
     }
 
     /// Imports at most `max_entries` entries into the ledger, oldest first. Only the holder of the ledger's lock
-    /// calls this. A file is removed once its record is durable; after a crash between the two, the ledger
-    /// recognises the event's id. A file that this home did not write is set aside, which is recorded.
+    /// calls this. A file is removed once its record is durable. After a crash before the removal, the ledger
+    /// recognises the event's id. A file that this home did not write is set aside, and this is recorded.
     pub fn import_into(&self, ledger: &Ledger, max_entries: usize) -> SpoolImport {
         let mut imported = SpoolImport::default();
         let files = self.files("json");
@@ -146,7 +146,7 @@ impl Spool {
                 Err(error) => Err(SpoolFileError::UnusableKey(error.to_string())),
             };
             let done = match entry {
-                // If the file stays, the next import finds its entry in the ledger.
+                // If the file is not removed, the next import finds its entry in the ledger.
                 Ok(entry) => {
                     self.append(ledger, entry, &mut imported).inspect(|()| drop(std::fs::remove_file(&path)))
                 }
@@ -159,7 +159,7 @@ impl Spool {
                 }
             };
             if done.is_none() {
-                // The ledger refused the entry and would refuse the next one too.
+                // The ledger refused the entry and would refuse the next entry too.
                 break;
             }
             handled += 1;
@@ -177,7 +177,7 @@ impl Spool {
         };
         let record = Reader::open(&self.ledger).and_then(|reader| reader.get(seq)).ok()??;
         let same = record.bytes.is_none_or(|bytes| entry.is_recorded_in(&bytes));
-        // Other kinds of records have an id that follows from their content.
+        // Other kinds of records have an id that is derived from their content.
         let superseding = if same { None } else { entry.into_superseding() };
         let Some(superseding) = superseding else {
             imported.known += 1;
@@ -192,7 +192,7 @@ impl Spool {
         Some(())
     }
 
-    /// Checks that the directory can be listed; an unreadable spool looks empty.
+    /// Checks that the directory can be listed, because an unreadable spool would look empty.
     pub fn check_readable(&self) -> std::io::Result<()> {
         match std::fs::read_dir(&self.dir) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -200,12 +200,12 @@ impl Spool {
         }
     }
 
-    /// Number of waiting entries, and of refused ones.
+    /// Returns the number of waiting entries and the number of refused entries.
     pub fn count(&self) -> (usize, usize) {
         (self.files("json").len(), self.files(REFUSED_EXTENSION).len())
     }
 
-    /// File names are event ids, which sort by time.
+    /// Returns the files with this extension. File names are event ids, which sort by time.
     fn files(&self, extension: &str) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -216,7 +216,7 @@ impl Spool {
     }
 }
 
-/// Writes a file durably, private to its owner. An existing file is left over from an interrupted run.
+/// Writes a file durably, readable only by its owner. An existing file is left over from an interrupted run.
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = match open() {
@@ -242,8 +242,7 @@ fn read_entry(path: &Path, key: &SealKey) -> Result<SealedEntry, SpoolFileError>
     if named { Ok(entry) } else { Err(SpoolFileError::OtherName) }
 }
 
-/// Sets a file aside. This is recorded first, under an id that follows from the file, so that it is recorded
-/// exactly once.
+/// Sets a file aside. This is recorded first, under an id derived from the file, so that it is recorded exactly once.
 fn set_aside(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let digest = sha2::Sha256::digest(format!("spool-refused/1\n{name}\n{why}"));

@@ -9,40 +9,41 @@ use tenterhook_records::record_range;
 
 use super::{MIN_RETENTION_AGE, RetentionLimits};
 
-/// Percentage of `max_size` that remains after pruning, so that not every run removes a few records.
+/// Percentage of `max_size` that remains after pruning. It is below 100 so that pruning need not run again for every
+/// few records.
 const SIZE_TARGET_PERCENT: u64 = 90;
-/// Ages count in whole days, so that records are removed once a day.
+/// Length of a day. Ages count in whole days, so that records are removed once a day.
 const DAY_MS: u64 = 86_400_000;
 
-/// Finds records to remove, and remembers between runs what need not be read again.
+/// Finds records to remove. Remembers between runs which records need not be read again.
 #[derive(Debug, Default)]
 pub struct RetentionPlanner {
-    /// Records before this one are pruned, if they can be.
+    /// Records before this one have been pruned, as far as they can be.
     pruned_to: u64,
-    /// Records before this one are counted in `content_bytes`.
+    /// Records before this one are included in `content_bytes`.
     counted_to: u64,
-    /// Upper bound of the content in bytes: erasures are not subtracted.
+    /// Upper bound of the content's size in bytes. Erased content is not subtracted.
     content_bytes: u64,
 }
 
 impl RetentionPlanner {
-    /// The first record that may still have to be pruned.
+    /// Returns the first record that may still have to be pruned.
     pub(super) fn pruned_to(&self) -> u64 {
         self.pruned_to
     }
 
-    /// Notes that a batch was pruned.
+    /// Records that a batch was pruned.
     pub(super) fn note_pruned(&mut self, batch: &PruneBatch) {
         self.pruned_to = batch.to + 1;
         self.content_bytes = self.content_bytes.saturating_sub(batch.bytes);
     }
 
-    /// Notes that nothing is left to prune up to this record.
+    /// Records that nothing is left to prune up to this record.
     pub(super) fn note_all_pruned(&mut self, last: u64) {
         self.pruned_to = self.pruned_to.max(last + 1);
     }
 
-    /// The last record that exceeds a limit. Records of the last day are never removed.
+    /// Returns the last record that exceeds a limit. Records of the last day are never removed.
     pub(super) fn last_expired(
         &mut self,
         reader: &Reader,
@@ -64,7 +65,8 @@ impl RetentionPlanner {
         Ok(youngest.map(|youngest| youngest.min(last)))
     }
 
-    /// The last record beyond `max` bytes of content. The content of a record is counted once, not in every run.
+    /// Returns the last record beyond `max` bytes of content. Each record's content is counted once and not again in
+    /// every run.
     fn last_by_size(&mut self, reader: &Reader, max: u64) -> Result<Option<u64>, ReadError> {
         if reader.used_bytes()? <= max {
             return Ok(None);
@@ -94,7 +96,7 @@ mod tests {
     /// 2026-11-15T08:00:00.000Z
     const NOW: u64 = 1_794_729_600_000;
 
-    /// A ledger with one record per day, the newest an hour old.
+    /// Creates a ledger with one record per day, the newest an hour old.
     fn ledger(dir: &std::path::Path, days: u64) -> Reader {
         thread_local!(static CLOCK: std::cell::Cell<u64> = const { std::cell::Cell::new(0) });
         for day in (0..days).rev() {
@@ -124,12 +126,12 @@ mod tests {
         let reader = ledger(dir.path(), 10);
         assert_eq!(reader.size().unwrap(), 11);
         assert_eq!(last(&reader, Some(90), None), None);
-        // Record 7 is from 07:00 three days ago, and that day is not over for the limit.
+        // Record 7 is from 07:00 three days ago. By the limit, that day is not over yet.
         assert_eq!(last(&reader, Some(3), None), Some(6));
         assert_eq!(last(&reader, Some(1), None), Some(8));
         let all = reader.content_bytes(0..11).unwrap();
         assert_eq!(last(&reader, None, Some(all)), None);
-        // Half of it was too much: less than half is left.
+        // The limit is half the size, so less than half is left.
         let by_size = last(&reader, None, Some(all / 2)).unwrap();
         let (rest, one_more) =
             (reader.content_bytes(by_size + 1..11).unwrap(), reader.content_bytes(by_size..11).unwrap());
@@ -147,7 +149,7 @@ mod tests {
         let mut planner = RetentionPlanner::default();
         assert_eq!(planner.last_by_size(&reader, all).unwrap(), None);
         assert_eq!((planner.counted_to, planner.content_bytes), (11, all));
-        // Something was erased or pruned by a command: the sum is too large, and is corrected.
+        // A command has erased or pruned something, so the sum is too large and is corrected.
         planner.content_bytes += 1000;
         assert_eq!(planner.last_by_size(&reader, all + 10).unwrap(), None);
         assert_eq!(planner.content_bytes, all);

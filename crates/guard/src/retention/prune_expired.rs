@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Removes records that exceed the limits, in batches with pauses.
+//! Removes records that exceed the retention limits, in batches with pauses between them.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use super::{Retention, RetentionLimits, RetentionPlanner};
 
 /// Minimum pause after a batch.
 const MIN_BATCH_PAUSE: Duration = Duration::from_millis(20);
-/// Pause after a batch, as a multiple of its duration, so that other callers can write most of the time.
+/// Pause after a batch, as a multiple of the batch's duration, so that other callers can write most of the time.
 const BATCH_PAUSE_FACTOR: u32 = 4;
 
-/// Records could not be removed.
+/// Why records could not be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
     /// The ledger cannot be read.
@@ -27,9 +27,9 @@ pub enum RetentionError {
 }
 
 impl RetentionPlanner {
-    /// Prunes the records that exceed the limits, and adds their number to `removed`. Blocks the caller until the
-    /// end, but the writer for one batch at a time only. Ends early if `is_ending` returns true or the limits
-    /// change.
+    /// Prunes the records that exceed the limits and adds their number to `removed`. The caller is blocked until the
+    /// end, but the ledger's writer only for one batch at a time. Ends early if `is_ending` returns true or the
+    /// limits change.
     pub fn apply(
         &mut self,
         home: &Home,

@@ -6,7 +6,8 @@ use tenterhook_document::{Node, Value, parse};
 
 use super::RetentionLimits;
 
-/// The text with these limits. `None` if other settings would change: the result is parsed again and compared.
+/// Returns the text with these limits; `None` if other settings would change. To find out, the result is parsed again
+/// and compared.
 pub(super) fn with_retention(text: &str, limits: &RetentionLimits) -> Option<String> {
     let before = parse(text).ok()?;
     let edited = replace_retention(text, &before, limits)?;
@@ -16,7 +17,7 @@ pub(super) fn with_retention(text: &str, limits: &RetentionLimits) -> Option<Str
     (set == *limits && other_settings(&before) == other_settings(&after)).then_some(edited)
 }
 
-/// The setting as YAML.
+/// Returns the setting as YAML.
 pub(super) fn setting_example(limits: &RetentionLimits) -> String {
     format!("`ledger: {{retention: {}}}`", retention_yaml(limits))
 }
@@ -78,7 +79,7 @@ fn replace_retention(text: &str, document: &Node, limits: &RetentionLimits) -> O
     Some(lines.concat())
 }
 
-/// All settings except the retention, without positions.
+/// Returns all settings except the retention, without their positions.
 fn other_settings(document: &Node) -> Vec<(String, String)> {
     let Value::Map(entries) = &document.value else { return Vec::new() };
     let mut found = Vec::new();
@@ -98,7 +99,7 @@ fn other_settings(document: &Node) -> Vec<(String, String)> {
     found
 }
 
-/// A value as text, without positions.
+/// Returns a value as text, without its position.
 fn value_text(node: &Node) -> String {
     match &node.value {
         Value::List(items) => format!("{:?}", items.iter().map(value_text).collect::<Vec<_>>()),

@@ -36,7 +36,7 @@ fn event(number: u64, session: &str, line: &str) -> Event {
     event
 }
 
-/// What a process of its own says about an event.
+/// Evaluates an event as a separate process would.
 fn call(dir: &Path, event: &Event) -> PolicyJudgement {
     let memory = SessionMemory::read_write(Some(SessionStateDir::new(dir.to_owned())));
     ask(&memory, event)
@@ -139,7 +139,7 @@ fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once()
         memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))
     };
     let process = || SessionMemory::read_write(Some(SessionStateDir::new(dir.clone())));
-    // A million tokens of this model are three dollars.
+    // A million tokens of this model cost three dollars.
     let answers = |number: u64, session: &str| {
         let mut answer = event(number, session, "");
         answer.event = EventKind::PostModel;
@@ -147,7 +147,7 @@ fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once()
         answer.agent.model = Some("claude-sonnet-4-5".to_owned());
         answer.detail.model_response = Some(json!({"usage": {"input_tokens": 1_000_000}}));
         let memory = process();
-        // The same event is judged again when a hook has changed it.
+        // The same event is evaluated again after a hook has changed it.
         judged(&memory, &answer);
         judged(&memory, &answer);
     };

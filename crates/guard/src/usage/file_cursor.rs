@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Position in one transcript, and what was counted up to it.
+//! Tracks the position in one transcript and what was counted up to that position.
 
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
@@ -16,9 +16,9 @@ use tenterhook_transcript::usage::{UsageFormat, UsageLine};
 
 use super::tracked_usage::TokenCountOps as _;
 
-/// Maximum length of a line; longer ones are skipped.
+/// Maximum length of a line. Longer lines are skipped.
 const MAX_LINE_BYTES: u64 = 16 << 20;
-/// Number of recent answers that are known by key: an answer has a line for each of its blocks.
+/// Maximum number of recent responses remembered by key. A response has one line for each of its blocks.
 const MAX_RECENT_ANSWERS: usize = 64;
 /// Number of bytes before the offset that are compared before reading continues.
 const ANCHOR_BYTES: usize = 64;
@@ -31,18 +31,18 @@ pub(super) struct FileCursor {
     offset: u64,
     /// Hash of the bytes before the offset, and their number.
     anchor: (String, usize),
-    /// Whether the rest of an overlong line is skipped.
+    /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
     /// Whether the last read ended before the end of the file.
     is_behind: bool,
-    /// Keys of recent answers, with the tokens that were counted for each.
+    /// Keys of recent responses, with the tokens counted for each.
     recent: VecDeque<(String, [u64; 4])>,
-    /// The highest total, for transcripts with totals.
+    /// The highest total so far, for transcripts that contain totals.
     total: [u64; 4],
     model: Option<String>,
-    /// Time of the latest counted answer.
+    /// Time of the latest response that was counted.
     counted_until_ms: u64,
-    /// Set after the file was replaced or truncated: answers up to this time were counted before.
+    /// Set after the file was replaced or truncated. Responses up to this time were counted before.
     replayed_until_ms: Option<u64>,
     unreadable_lines: u64,
     long_lines: u64,
@@ -53,7 +53,7 @@ pub(super) struct FileCursor {
 pub(super) struct ReadContext<'a> {
     pub(super) format: &'a UsageFormat,
     pub(super) now_ms: u64,
-    /// Metadata of the path itself; a link is not followed.
+    /// Metadata of the path itself. Links are not followed.
     pub(super) found: &'a Metadata,
 }
 
@@ -66,15 +66,15 @@ struct FileStamp {
     changed_ns: i128,
 }
 
-/// Tokens of an answer, or a difference of totals.
+/// Token counts of a response, or a difference between two totals.
 pub(super) struct CountedAnswer {
     pub(super) model: Option<String>,
     pub(super) ts: Option<Timestamp>,
-    /// All tokens of the answer.
+    /// All tokens of the response.
     pub(super) tokens: [u64; 4],
-    /// Tokens that were counted before.
+    /// Tokens of the response that were counted before.
     pub(super) before: [u64; 4],
-    /// Whether the answer is counted for the first time.
+    /// Whether the response is counted for the first time.
     pub(super) is_new: bool,
 }
 
@@ -93,7 +93,7 @@ impl FileCursor {
         self.is_behind
     }
 
-    /// Why the file was not counted completely.
+    /// Returns why the file was not counted completely.
     pub(super) fn problem(&self) -> Option<&'static str> {
         if self.unreadable_lines > 0 {
             return Some("has a line with unreadable token counts");
@@ -129,7 +129,7 @@ impl FileCursor {
         read.map(|()| true)
     }
 
-    /// Whether this is another file than before, or its beginning has changed.
+    /// Returns whether this is another file than before, or its beginning has changed.
     fn is_replaced(&self, file: &File, stamp: FileStamp) -> bool {
         let known = self.stamp;
         if self.offset == 0 {
@@ -166,7 +166,7 @@ impl FileCursor {
             }
             *left -= read.min(*left);
             if !is_whole && read < MAX_LINE_BYTES && !self.is_skipping {
-                // The line is too long for this call only.
+                // The line is too long for the bytes left in this call, not for later calls.
                 return Ok(());
             }
             self.offset += read;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tokens and cost of running sessions, read from the transcripts that clients write.
+//! Reads the tokens and cost of running sessions from the transcripts that clients write.
 //!
-//! A hook's payload names the transcript. The reader stores its position in each file, so that an unchanged file
-//! costs one `stat` and a grown one costs its new lines. It returns totals since the start of the session: reading
-//! a part twice, after a crash or in two processes, changes nothing.
+//! A hook's payload names the transcript. The reader stores its position in each file, so an unchanged file costs one
+//! `stat`, and a file that has grown costs only its new lines. The reader returns totals since the start of the
+//! session. Reading a part twice, after a crash or in two processes, therefore changes nothing.
 //!
-//! - The state is one small file per session in `<state>/usage/`. The daemon writes it outside of the call.
-//! - A transcript is only opened below the directories of its client, if it is a regular file of the caller's
-//!   account and not a link. Otherwise the usage is *unknown*, which is not zero.
+//! - The state is one small file per session in `<state>/usage/`. The daemon writes it outside the call.
+//! - A transcript is opened only if it is in one of its client's directories and is a regular file of the caller's
+//!   account, not a link. Otherwise the usage is *unknown*, which is not the same as zero.
 //! - The agent can write to its transcript. Totals never decrease, even if the file is edited, truncated, replaced
 //!   or removed.
 
@@ -37,16 +37,16 @@ use tenterhook_home::read_file;
 use tenterhook_home::{Home, make_private_dir};
 use tracked_usage::{ReadPass, TrackedUsage};
 
-/// Maximum number of bytes that a call reads. The usage of a resumed session with a longer transcript is known
+/// Maximum number of bytes that one call reads. If a resumed session has a longer transcript, its usage is known
 /// after a few calls.
 pub const MAX_READ_BYTES: u64 = 64 << 20;
-/// Maximum number of bytes that are read without a separate thread.
+/// Maximum number of bytes read without a separate thread.
 pub const MAX_INLINE_READ_BYTES: u64 = 1 << 20;
-/// Maximum number of sessions in memory.
+/// Maximum number of sessions kept in memory.
 const MAX_SESSIONS_IN_MEMORY: usize = 256;
-/// State without a change for this long is removed.
+/// State that has not changed for this long is removed.
 const STATE_LIFETIME: Duration = Duration::from_hours(7 * 24);
-/// How long a call waits for another one that reads the same transcript.
+/// Maximum time that a call waits for another call that reads the same transcript.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_micros(200);
 /// How long the directories derived from receipts are assumed to be unchanged.
@@ -89,7 +89,7 @@ pub struct UsageRequest {
     ts: Timestamp,
 }
 
-/// A transcript path that is not read.
+/// Why a transcript path is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum TranscriptPathError {
     #[error("the client does not name a transcript")]
@@ -107,34 +107,35 @@ enum TranscriptPathError {
 pub struct TranscriptOwner {
     /// The account that must own the file.
     pub uid: u32,
-    /// Whether this is not the account of this process; the directories of other accounts are unknown here.
+    /// Whether this is another account than the one of this process. The directories of other accounts are unknown
+    /// here.
     pub is_other_account: bool,
 }
 
-/// Usage of a session that is new to a call.
+/// Usage of a session that a call has not reported before.
 #[derive(Debug, Clone, Default)]
 pub struct UsageUpdate {
-    /// The totals, if they are unknown or changed since they were last recorded.
+    /// The totals, if they are unknown or have changed since they were last recorded.
     pub usage: Option<TranscriptUsage>,
-    /// Whether there is more to read.
+    /// Whether there is more of the transcript to read.
     pub is_behind: bool,
     unrecorded: Option<(String, u64)>,
 }
 
 impl TranscriptOwner {
-    /// The account of this process.
+    /// Returns the account of this process.
     pub fn current() -> Self {
         Self { uid: rustix::process::geteuid().as_raw(), is_other_account: false }
     }
 
-    /// Another account, by its uid.
+    /// Returns another account with this uid.
     pub fn other(uid: u32) -> Self {
         Self { uid, is_other_account: true }
     }
 }
 
 impl UsageUpdate {
-    /// Usage that could not be read at all.
+    /// Creates an update for usage that could not be read at all.
     pub fn unknown(why: &str) -> Self {
         let usage = TranscriptUsage { unknown: Some(why.to_owned()), ..TranscriptUsage::default() };
         Self { usage: Some(usage), ..Self::default() }
@@ -160,7 +161,7 @@ impl UsageReader {
         }
     }
 
-    /// What to read for a call; `None` if its harness reports no usage, or nothing can have changed.
+    /// Returns what to read for a call; `None` if its harness reports no usage or nothing can have changed.
     pub fn request(harness: &'static Harness, call: &HookCall) -> Option<UsageRequest> {
         let transcripts = transcripts_of(harness)?;
         let format = transcripts.usage?;
@@ -179,7 +180,7 @@ impl UsageReader {
         })
     }
 
-    /// Reads new lines of a session's transcripts, at most `max_bytes`.
+    /// Reads new lines from a session's transcripts, at most `max_bytes`.
     pub fn read(&self, request: &UsageRequest, owner: TranscriptOwner, max_bytes: u64) -> UsageUpdate {
         let checked = self.check_path(request, owner);
         let usage = self.session_usage(&request.session);
@@ -190,7 +191,7 @@ impl UsageReader {
             Ok(path) => path,
             Err(error) => return usage.update(&request.session, Some(error.to_string()), false),
         };
-        // Most calls find no new answer and need no prices.
+        // Most calls find no new response and need no prices.
         let table = OnceCell::new();
         let prices = || -> &PriceTable { table.get_or_init(|| self.prices()) };
         let mut pass =
@@ -199,7 +200,7 @@ impl UsageReader {
         usage.update(&request.session, why, pass.is_behind)
     }
 
-    /// Notes that a call was recorded with these totals, so that they are not reported again.
+    /// Records that a call was recorded with these totals, so that they are not reported again.
     pub fn mark_recorded(&self, found: &UsageUpdate) {
         let Some((session, version)) = &found.unrecorded else { return };
         let usage = self.session_usage(session);
@@ -208,7 +209,7 @@ impl UsageReader {
         }
     }
 
-    /// Whether some state is not on disk yet.
+    /// Returns whether some state is not on disk yet.
     pub fn has_unsaved(&self) -> bool {
         let sessions = lock(&self.sessions);
         sessions.values().any(|known| known.usage.try_lock().is_ok_and(|usage| usage.is_unsaved()))
@@ -239,7 +240,7 @@ impl UsageReader {
         }
     }
 
-    /// The path of the transcript, if the client may have written it there.
+    /// Returns the path of the transcript, if the client may have written it there.
     fn check_path<'r>(
         &self,
         request: &'r UsageRequest,
@@ -267,8 +268,8 @@ impl UsageReader {
         }
     }
 
-    /// Directories next to the settings into which hooks were installed. A client writes there if a variable of
-    /// its environment names its directory. Receipts are read at most twice a second.
+    /// Returns the directories next to the settings into which hooks were installed. A client writes its transcripts
+    /// there if an environment variable names that directory. Receipts are read at most twice a second.
     fn installed_roots(&self, harness: &'static str) -> Arc<[PathBuf]> {
         let mut installed = lock(&self.installed);
         let is_recent = installed.read_at.is_some_and(|at| at.elapsed() < RECEIPTS_RECHECK_INTERVAL);
@@ -283,7 +284,7 @@ impl UsageReader {
         let Some(transcripts) = tenterhook_harness::find_harness(harness).and_then(transcripts_of) else {
             return Vec::new();
         };
-        // Without its receipt, a directory is not a known one: its usage is unknown, and budgets deny.
+        // A directory without a receipt is unknown. The usage is then unknown too, and budgets deny.
         let receipts = receipt::every(&self.home.receipts()).readable;
         let installed = receipts.iter().filter(|receipt| receipt.harness == harness);
         let directories = installed.filter_map(|receipt| receipt.settings.parent());
@@ -299,7 +300,7 @@ impl UsageReader {
         places.collect()
     }
 
-    /// The state of a session, from memory or from the disk.
+    /// Returns the state of a session, from memory or from disk.
     fn session_usage(&self, key: &str) -> Arc<Mutex<TrackedUsage>> {
         let mut sessions = lock(&self.sessions);
         if let Some(known) = sessions.get_mut(key) {
@@ -329,7 +330,7 @@ impl UsageReader {
         self.dir.join(format!("{}.json", FileFingerprint::of(key.as_bytes()).fnv1a))
     }
 
-    /// The price table, which is read again when the user's file has changed.
+    /// Returns the price table. It is read again when the user's file has changed.
     fn prices(&self) -> Arc<PriceTable> {
         let modified = std::fs::metadata(&self.prices_path).and_then(|found| found.modified()).ok();
         let mut prices = lock(&self.prices);
@@ -351,7 +352,7 @@ impl UsageReader {
     }
 }
 
-/// Events that update sessions, and at which a budget can be checked.
+/// Returns whether events of this kind update sessions or can be checked against a budget.
 fn reads_usage(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -367,7 +368,7 @@ fn reads_usage(kind: EventKind) -> bool {
     )
 }
 
-/// Writes without `fsync`: a file that is lost in a crash is rebuilt from the transcript.
+/// Writes a file without `fsync`. A file that is lost in a crash is rebuilt from the transcript.
 fn write_unsynced(dir: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     make_private_dir(dir).map_err(|error| std::io::Error::other(error.message))?;
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
@@ -380,7 +381,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks with a timeout, so that a file system that does not respond blocks only the call that reads it.
+/// Takes a lock with a timeout, so that an unresponsive file system blocks only the call that reads it.
 fn lock_with_timeout<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     let until = Instant::now() + LOCK_TIMEOUT;
     loop {

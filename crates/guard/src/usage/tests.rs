@@ -8,7 +8,8 @@ use tenterhook_event::{Event, EventId, NativePayload};
 
 use super::*;
 
-/// A million tokens of this model cost 4 dollars read, 20 written, 0.20 from and 5 into the cache.
+/// A million tokens of this model cost 4 dollars for input, 20 for output, 0.20 read from the cache and 5 written to
+/// it.
 const MODEL: &str = "claude-opus-5-5";
 const NOW: u64 = 1_794_825_314_000;
 
@@ -61,7 +62,7 @@ impl Session {
         self.reader.read(&request, TranscriptOwner::current(), max_bytes)
     }
 
-    /// Output tokens that are known, and why there may be more.
+    /// Returns the known output tokens, and why there may be more.
     fn output(&self) -> (Option<u64>, Option<String>) {
         let usage = self.look(NOW).usage;
         (usage.as_ref().map(|usage| usage.output_tokens), usage.and_then(|usage| usage.unknown))
@@ -114,14 +115,14 @@ fn only_new_lines_are_read_and_totals_are_told_until_they_are_recorded() {
     assert_eq!(session.known(), 5, "a call at the same time has to know it too");
     session.reader.mark_recorded(&found);
     assert_eq!(session.output(), (None, None), "nothing is new");
-    // The beginning of a line waits for its end.
+    // The beginning of a line is not counted until its end is written.
     let line = answer("b", 6, 2);
     let (begin, end) = line.split_at(line.len() / 2);
     session.append(begin);
     assert_eq!(session.output(), (None, None));
     session.append(end);
     assert_eq!(session.known(), 11);
-    // What was counted is not read again: it could be anything by now.
+    // Lines that were counted are not read again, whatever they contain by now.
     let text = std::fs::read_to_string(&session.path).unwrap().replacen(":5,", ":9,", 1);
     std::fs::write(&session.path, text).unwrap();
     session.append(&answer("c", 1, 3));
@@ -140,7 +141,7 @@ fn another_process_goes_on_where_this_one_was() {
     session.append(&answer("b", 6, 2));
     session.reader = reader(session.dir.path());
     assert_eq!(session.known(), 11);
-    // A process that was killed before it saved anything: the next one finds the same totals.
+    // The process was killed before it saved anything; the next process finds the same totals.
     session.reader = reader(session.dir.path());
     assert_eq!(session.known(), 11);
 }
@@ -151,18 +152,18 @@ fn a_file_that_is_cut_replaced_or_removed_takes_nothing_back() {
     let first = format!("{}{}", answer("a", 5, 1), answer("b", 6, 2));
     session.append(&first);
     assert_eq!(session.known(), 11);
-    // Cut to nothing, and the client goes on.
+    // The file is truncated to nothing, and the client continues.
     std::fs::write(&session.path, "").unwrap();
     assert_eq!(session.known(), 11);
     session.append(&answer("c", 7, 3));
     assert_eq!(session.known(), 18);
-    // Another file with the same beginning.
+    // Another file has the same beginning.
     std::fs::remove_file(&session.path).unwrap();
     assert_eq!(session.output().0, Some(18));
     assert!(session.output().1.unwrap().ends_with("s.jsonl` was removed"));
     session.append(&format!("{first}{}{}", answer("c", 7, 3), answer("d", 8, 4)));
     assert_eq!(session.known(), 26, "nothing is counted twice");
-    // Edited in the middle and longer than before.
+    // The file was edited in the middle and is longer than before.
     let edited = format!("{}{}", answer("x", 1, 1), answer("e", 9, 5)).repeat(3);
     std::fs::write(&session.path, format!("{}\n{edited}", " ".repeat(4000))).unwrap();
     assert_eq!(session.known(), 35);
@@ -210,7 +211,7 @@ fn what_is_not_a_transcript_of_this_client_is_unknown() {
     let request = UsageReader::request(session.harness, &call).unwrap();
     let found = session.reader.read(&request, TranscriptOwner::current(), MAX_READ_BYTES);
     assert_eq!(found.usage.unwrap().unknown.unwrap(), "the client does not name a transcript");
-    // A file of another account.
+    // The file belongs to another account.
     session.path = inside.with_file_name("own.jsonl");
     session.append(&answer("a", 5, 1));
     let request = UsageReader::request(session.harness, &session.call(EventKind::PreTool, NOW)).unwrap();
@@ -261,7 +262,7 @@ fn a_long_transcript_is_read_in_parts() {
         assert_eq!(usage.unknown.as_deref(), Some("the transcript is still being read; try again"));
     }
     assert!((length / 4096..length / 3000).contains(&calls), "{calls} calls for {length} bytes");
-    // A file full of holes has no end that matters.
+    // A sparse file has a very large size.
     let file = OpenOptions::new().write(true).open(&session.path).unwrap();
     file.set_len(1 << 40).unwrap();
     let found = session.look_with(NOW, 32 << 20);
@@ -292,7 +293,7 @@ fn a_transcript_comes_a_moment_after_the_first_call_and_copies_do_not_count() {
     assert_eq!(unknown(NOW), None, "the client writes a moment later");
     assert_eq!(unknown(NOW + 1900), None);
     assert!(unknown(NOW + 2000).unwrap().starts_with("the client has not written"));
-    // A session that goes on with another one's history begins with its answers.
+    // A session that continues another session's history begins with that session's responses.
     session.append(&answer("copied", 100, 1));
     session.append(&answer("own", 5, 601));
     assert_eq!(session.known(), 5);
@@ -324,7 +325,7 @@ fn codex_totals_become_differences() {
     // 1600 × 5 + 30 × 30 + 1400 × 0.50 millionths of a dollar.
     assert_eq!((usage.output_tokens, usage.cost_microusd), (30, 8000 + 900 + 700));
     assert_eq!(usage.context_tokens, Some(2000));
-    // An edit that lowers the totals takes nothing back, and the client's next line has the true ones.
+    // An edit that lowers the totals has no effect, and the client's next line has the true totals.
     std::fs::write(&session.path, total(1, 0, 1)).unwrap();
     assert_eq!(session.known(), 30);
     session.append(&total(4000, 1400, 50));
@@ -359,7 +360,7 @@ fn a_model_without_a_price_has_tokens_and_no_cost() {
     session.append(&answer("a", 5, 1).replace(MODEL, "unheard-of"));
     let usage = session.look(NOW).usage.unwrap();
     assert_eq!((usage.cost_microusd, usage.unpriced_answers, usage.unpriced_tokens), (0, 1, 135));
-    // The user's own price counts from then on.
+    // From then on, the price in the user's file applies.
     let home = session.dir.path().join("home");
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(

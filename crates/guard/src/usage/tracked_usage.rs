@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Usage of one session: totals, and the position in each of its transcripts.
+//! Usage of one session: its totals, and the position in each of its transcripts.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -15,9 +15,9 @@ use super::{UsageRequest, UsageUpdate};
 
 const USAGE_FILE_FORMAT: u32 = 1;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Maximum number of subagent transcripts of a session.
+/// Maximum number of subagent transcripts per session.
 const MAX_SUBAGENT_FILES: usize = 1000;
-/// How long after its first tool call a session may lack a transcript: clients write it with a delay.
+/// How long a session may lack a transcript after its first tool call. Clients write transcripts with a delay.
 const TRANSCRIPT_DELAY_MS: u64 = 2000;
 
 /// Usage of one session.
@@ -29,9 +29,9 @@ pub(super) struct TrackedUsage {
     of: String,
     totals: Totals,
     files: BTreeMap<PathBuf, FileCursor>,
-    /// Files in the directory of subagents, and when it last changed.
+    /// Files in the subagents' directory, and when the directory last changed.
     subagents: Option<Subagents>,
-    /// When the transcript was first missing. Older answers in it are copies from another session.
+    /// When the transcript was first missing. Older responses in it are copies from another session.
     #[serde(rename = "born_ms")]
     created_ms: Option<u64>,
     /// When a tool was first called without a transcript.
@@ -56,13 +56,13 @@ pub(super) struct ReadPass<'a> {
     /// The account that must own the files.
     pub(super) owner: u32,
     pub(super) prices: &'a dyn Fn() -> &'a PriceTable,
-    /// Number of bytes that may still be read.
+    /// Number of bytes that may still be read in this pass.
     pub(super) left: u64,
     /// Whether there is more to read.
     pub(super) is_behind: bool,
 }
 
-/// Sums over all answers.
+/// Sums over all responses.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Totals {
@@ -102,7 +102,7 @@ impl TrackedUsage {
         }
     }
 
-    /// The totals, if they are new to a call or incomplete.
+    /// Returns the totals, if a call has not reported them before or they are incomplete.
     pub(super) fn update(&self, session: &str, unknown: Option<String>, is_behind: bool) -> UsageUpdate {
         let is_news = self.version > self.settled;
         if !is_news && unknown.is_none() {
@@ -113,7 +113,7 @@ impl TrackedUsage {
         UsageUpdate { usage, is_behind, unrecorded }
     }
 
-    /// Reads new lines, and returns why the totals are incomplete.
+    /// Reads new lines. Returns why the totals are incomplete, if they are.
     pub(super) fn read(&mut self, path: &Path, pass: &mut ReadPass<'_>) -> Option<String> {
         let request = pass.request;
         let mut unknown = match std::fs::symlink_metadata(path) {
@@ -126,11 +126,11 @@ impl TrackedUsage {
             }
             Err(error) => Some(format!("`{}`: {error}", path.display())),
         };
-        // Other transcripts of the session: its subagents may still run, or have just ended.
+        // The session's subagents have their own transcripts; they may still be running or have just ended.
         let mut others = self.subagent_files((request.format.subagents)(path).as_deref(), &mut unknown);
         others.extend(self.files.keys().filter(|known| !others.contains(known)).cloned().collect::<Vec<_>>());
         for other in others.iter().filter(|other| *other != path) {
-            // A removed transcript stays counted. It is named again if its agent continues.
+            // A removed transcript stays counted. It is listed again if its agent continues.
             if let Ok(found) = std::fs::symlink_metadata(other) {
                 let why = self.read_file(other, &found, false, pass);
                 unknown = unknown.or(why);
@@ -170,7 +170,7 @@ impl TrackedUsage {
         }
     }
 
-    /// Notes that the transcript does not exist: not yet, or not any more.
+    /// Records that the transcript does not exist yet or no longer exists.
     fn note_missing(&mut self, path: &Path, kind: EventKind, now_ms: u64) -> Option<String> {
         if self.files.contains_key(path) {
             return Some(format!("`{}` was removed", path.display()));
@@ -179,7 +179,7 @@ impl TrackedUsage {
             self.created_ms = Some(now_ms);
             self.is_unsaved = true;
         }
-        // The first tool call comes before the client has written the answer that requested it.
+        // The first tool call happens before the client has written the response that requested it.
         let has_called = matches!(kind, EventKind::PreTool | EventKind::PostTool | EventKind::ToolError);
         if self.first_call_ms.is_none() && has_called {
             self.first_call_ms = Some(now_ms);
@@ -190,7 +190,7 @@ impl TrackedUsage {
         is_late.then(|| format!("the client has not written `{}`", path.display()))
     }
 
-    /// The transcripts of the session's subagents. The directory is listed again after a change.
+    /// Returns the transcripts of the session's subagents. The directory is listed again after a change.
     fn subagent_files(&mut self, dir: Option<&Path>, unknown: &mut Option<String>) -> Vec<PathBuf> {
         let Some(dir) = dir else { return Vec::new() };
         let found = std::fs::symlink_metadata(dir).ok().filter(Metadata::is_dir);
@@ -217,7 +217,7 @@ impl TrackedUsage {
 }
 
 impl Totals {
-    /// Adds an answer, or the part of it that was not counted before.
+    /// Adds a response, or the part of it that was not counted before.
     fn add_answer(&mut self, counted: &CountedAnswer, is_main: bool, now_ms: u64, prices: &PriceTable) {
         let added = counted.tokens.excess_over(counted.before);
         for (sum, more) in self.tokens.iter_mut().zip(added) {
@@ -282,9 +282,9 @@ fn tokens_of([input, output, cache_read, cache_write]: [u64; 4]) -> TokenCounts 
 
 /// Arithmetic on the four token counts of an answer.
 pub(super) trait TokenCountOps {
-    /// The part of each count that exceeds the other's.
+    /// Returns the part of each count that exceeds the other's.
     fn excess_over(self, other: Self) -> Self;
-    /// The greater of both, for each count.
+    /// Returns the greater value of each count.
     fn max_with(self, other: Self) -> Self;
 }
 

@@ -2,8 +2,8 @@
 
 //! Encodes an outcome for Claude Code.
 //!
-//! A deny is JSON with exit code 0. Exit 2 would block as well, but the client would then show the model the hook's whole
-//! command line, and drop the line breaks of the suggestion.
+//! A deny is JSON with exit code 0. Exit code 2 would block as well, but the client would then show the model the
+//! hook's whole command line and remove the line breaks from the suggestion.
 
 use tenterhook_event::{Decision, HookCall, Outcome};
 
@@ -32,7 +32,7 @@ pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
         "Elicitation" | "ElicitationResult" if answer.is_denied(row) => {
             specific.action = Some("decline".to_owned());
         }
-        // These two events read only the exit code.
+        // At these two events the client reads only the exit code.
         "TeammateIdle" | "TaskCompleted" if answer.is_denied(row) => {
             return HookReply {
                 stderr: answer.reason_text() + "\n",
@@ -67,7 +67,8 @@ pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&output)
 }
 
-/// Reply to a payload that cannot be decoded. At `PermissionRequest` the client ignores exit 2 but reads the JSON.
+/// Returns the reply to a payload that cannot be decoded. At `PermissionRequest` the client ignores exit code 2 but
+/// reads the JSON.
 pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let reply = outcome_encoding::refuse_by_exit(row, why);
     match row {
@@ -98,7 +99,7 @@ fn permission(decision: Decision) -> Option<PermissionDecision> {
 
 fn behavior(answer: &mut ExpressibleOutcome<'_>) -> Option<PermissionBehavior> {
     match answer.decision {
-        // An empty reply leaves the decision to the client's own prompt, which is what `ask` means.
+        // An empty reply makes the client show its own prompt, which is what `ask` means.
         Decision::None | Decision::Defer | Decision::Ask => None,
         Decision::Allow => Some(PermissionBehavior::Allow { updated_input: answer.input.take() }),
         Decision::Deny => {

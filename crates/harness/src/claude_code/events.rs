@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of Claude Code, and what a hook can do at each.
+//! The events of Claude Code, and what a hook can do at each of them.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// One row per event, in the order of a session.
+/// The events, in the order in which they occur in a session.
 pub const EVENTS: &[EventRow] = &[
     row("Setup", Kind::Other),
     EventRow { context: true, matcher: true, ..row("SessionStart", Kind::SessionStart) },
@@ -33,7 +33,7 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // With an empty reply the client shows its own prompt.
+        // If the reply is empty, the client shows its own prompt.
         ask: AskSupport::Prompt,
         rewrite: RewriteSupport::ToolInput,
         matcher: true,

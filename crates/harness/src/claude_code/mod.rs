@@ -2,8 +2,8 @@
 
 //! Codec for Claude Code.
 //!
-//! The client's behaviour was measured by running it. `docs/compatibility.md` lists where it differs from its
-//! documentation.
+//! The client's behaviour was measured by running it. `docs/compatibility.md` lists where the behaviour differs from
+//! the client's documentation.
 
 mod encode;
 pub mod events;

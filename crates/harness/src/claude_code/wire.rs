@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON output of a Claude Code hook. Tenterhook writes it to the client, and reads it from hooks.
+//! The JSON output of a Claude Code hook. Tenterhook writes this format to the client and reads it from hooks.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,28 +9,28 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaudeHookOutput {
-    /// `false` ends the turn. Without a decision, the tool still runs.
+    /// `false` ends the turn. If no decision is given, the tool still runs.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     pub go_on: Option<bool>,
     /// Message shown to the user when the turn ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// Accepted by the client, but without effect.
+    /// Whether to hide the output. The client accepts this field, but it has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress_output: Option<bool>,
     /// Message shown to the user, not to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
-    /// `block`, or the older `approve`.
+    /// `block`, or the older value `approve`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<BlockDecision>,
-    /// Reason of `decision`.
+    /// Reason for `decision`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Fields of one event.
+    /// Fields that are specific to one event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_specific_output: Option<HookSpecificOutput>,
-    /// The hook continues in the background and decides nothing.
+    /// Whether the hook continues in the background, without a decision.
     #[serde(rename = "async", skip_serializing_if = "Option::is_none")]
     pub detached: Option<bool>,
     /// Time limit of a background hook, in milliseconds.
@@ -38,7 +38,7 @@ pub struct ClaudeHookOutput {
     pub async_timeout: Option<u64>,
 }
 
-/// Decision at events without a decision type of their own.
+/// Decision at events that have no decision type of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockDecision {
@@ -93,7 +93,7 @@ pub struct HookSpecificOutput {
     /// Decision at `PreToolUse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_decision: Option<PermissionDecision>,
-    /// Reason of `permissionDecision`.
+    /// Reason for `permissionDecision`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_decision_reason: Option<String>,
     /// Complete new tool input.
@@ -114,7 +114,7 @@ pub struct HookSpecificOutput {
     /// Response at `Elicitation` and `ElicitationResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// Unknown fields, kept as they are.
+    /// Unknown fields, kept unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -122,13 +122,13 @@ pub struct HookSpecificOutput {
 // === impl HookOutput ===
 
 impl ClaudeHookOutput {
-    /// An output with only the fields of one event.
+    /// Creates an output with only the fields that are specific to one event.
     pub(crate) fn specific(row: &crate::EventRow, specific: HookSpecificOutput) -> Self {
         let named = HookSpecificOutput { hook_event_name: Some(row.native.to_owned()), ..specific };
         Self { hook_specific_output: Some(named), ..Self::default() }
     }
 
-    /// Whether the output has no fields.
+    /// Returns whether the output has no fields.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -9,7 +9,7 @@ use tenterhook_event::{EventKind, HookCall, Outcome};
 use crate::outcome_encoding::{self, ExpressibleOutcome};
 use crate::{EventRow, HookReply};
 
-/// The client truncates longer context.
+/// Maximum length of the context in characters. The client truncates longer context.
 const MAX_CONTEXT_CHARS: usize = 50_000;
 
 #[derive(Debug, Default, Serialize)]
@@ -50,7 +50,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&printed)
 }
 
-/// Reply to a payload that cannot be decoded. The client reads only the JSON.
+/// Returns the reply to a payload that cannot be decoded. The client reads only the JSON.
 pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let reply = outcome_encoding::refuse_by_exit(row, why);
     if row.is_some_and(|row| !row.is_gate()) {
@@ -65,11 +65,11 @@ fn cancel_run(why: String) -> ClineHookOutput {
     ClineHookOutput { cancel: Some(true), error_message: Some(why), ..ClineHookOutput::default() }
 }
 
-/// A harmless input through which the model reads the reason, for tools that have one.
+/// Returns a harmless input that shows the reason to the model; `None` for tools that have no such input.
 fn harmless_input(call: &HookCall, why: &str) -> Option<Value> {
     match call.event.tool.as_ref()?.name.as_str() {
         "run_commands" => Some(json!({"commands": [format!("printf '%s\\n' {}", shell_quote(why))]})),
-        // A path that does not exist: the error message contains it.
+        // A path that does not exist. The tool's error message repeats the path and so shows the reason.
         "read_files" => Some(json!({"files": [{"path": format!("/nonexistent/{}", why.replace('\0', ""))}]})),
         _ => None,
     }

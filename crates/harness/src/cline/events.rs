@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of Cline, and what a hook can do at each. A hook is a file named after the event; the payload uses another name.
+//! The events of Cline, and what a hook can do at each of them. A hook is a file named after the event; the payload
+//! uses a different event name.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// One row per event, in the order of a session. The client does not wait for hooks of events without a tool.
+/// The events, in the order in which they occur in a session. At events without a tool, the client does not wait for
+/// hooks.
 pub const EVENTS: &[EventRow] = &[
     row("TaskStart", &["agent_start"], Kind::SessionStart),
     row("TaskResume", &["agent_resume"], Kind::SessionStart),

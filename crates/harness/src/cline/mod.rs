@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Cline. It ignores exit codes and unknown fields, and its only way to deny ends the whole run. A deny is
-//! therefore encoded as a harmless call that replaces the requested one.
+//! Codec for Cline. Cline ignores exit codes and unknown fields, and its only way to deny a call ends the whole run.
+//! A deny is therefore encoded as a harmless call that replaces the requested call.
 
 mod encode;
 pub mod events;
@@ -57,7 +57,8 @@ pub const HARNESS: Harness = Harness {
     neutral: |_| "",
 };
 
-/// Every agent has an id in the payload. Only a task with a parent belongs to a subagent.
+/// Removes the agent id unless the task has a parent. Every agent has an id in the payload, but only a task with a
+/// parent belongs to a subagent.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     if event.agent.parent.is_none() {
         event.agent.id = None;

@@ -2,9 +2,9 @@
 
 //! Encodes an outcome for Codex.
 //!
-//! Codex uses Claude Code's format, but parses it strictly: an unknown field, a deny without a reason or an `allow` without
-//! a change makes the whole output a hook failure, and the tool runs. So every reply contains only fields that its event
-//! knows.
+//! Codex uses Claude Code's format, but parses it strictly. An unknown field, a deny without a reason or an `allow`
+//! without a change makes the whole output a hook failure, and the tool runs. Every reply therefore contains only
+//! fields that its event supports.
 
 use tenterhook_event::{Decision, EventKind, HookCall, Outcome};
 
@@ -74,5 +74,5 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&output)
 }
 
-/// Codex ignores a blank reason.
+/// Reason to send in place of an empty one, because Codex ignores an empty reason.
 const EMPTY: &str = "(empty)";

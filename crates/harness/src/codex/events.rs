@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of Codex, and what a hook can do at each.
+//! The events of Codex, and what a hook can do at each of them.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// One row per event, in the order of a session.
+/// The events, in the order in which they occur in a session.
 pub const EVENTS: &[EventRow] = &[
     EventRow {
         deny: DenySupport::Prevents,
@@ -24,7 +24,7 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // Codex treats `ask` as a hook error, and runs the tool.
+        // Codex treats `ask` as a hook error and runs the tool.
         ask: AskSupport::Wait,
         rewrite: RewriteSupport::ToolInput,
         context: true,
@@ -34,7 +34,7 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // With an empty reply, a model may decide instead of the user.
+        // If the reply is empty, a model may decide in place of the user.
         ask: AskSupport::Wait,
         matcher: true,
         wiring: InstallWiring::Guard,

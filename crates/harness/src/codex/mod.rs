@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Codec for Codex CLI and Codex Desktop. Both read the same configuration, so a Desktop session usually arrives as
-//! `codex`; `codex-desktop` is for callers that can tell them apart.
+//! `codex`. The id `codex-desktop` is for callers that can distinguish the two programs.
 
 mod encode;
 pub mod events;
@@ -41,6 +41,6 @@ pub const DESKTOP: Harness = Harness {
     proved_on: &[],
     // Desktop uses its own version numbers.
     version_gaps: &[],
-    // The hooks are those of the CLI, which owns them.
+    // Desktop uses the hooks that are registered for the CLI.
     ..HARNESS
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Continue. It ships an engine for Claude Code's hooks that is never called: with every event registered, no
-//! event fired and denied calls ran. It is decoded and encoded like Claude Code, in case a later version calls it.
+//! Codec for Continue. Continue contains an engine for Claude Code's hooks but never calls it: with hooks registered
+//! for every event, no event fired, and calls that should have been denied ran. Payloads are decoded and encoded like
+//! Claude Code's, in case a later version calls the engine.
 
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 //! Encodes an outcome for Copilot CLI.
 //!
-//! A deny is JSON with exit 0. Exit 2 denies as well, but the model then reads "hook exited with code 2" instead of the
-//! reason.
+//! A deny is JSON with exit code 0. Exit code 2 denies as well, but the model then reads "hook exited with code 2"
+//! instead of the reason.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&printed)
 }
 
-/// Reply to a payload that cannot be decoded, with the reason.
+/// Returns the reply, with the reason, to a payload that cannot be decoded.
 pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let reply = outcome_encoding::refuse_by_exit(row, why);
     let printed = match row {
@@ -111,7 +111,7 @@ fn deny_permission(why: String) -> CopilotHookOutput {
     CopilotHookOutput { behavior: Some("deny"), message: Some(why), ..CopilotHookOutput::default() }
 }
 
-/// A tool result in the client's format.
+/// Returns a tool result in the client's format.
 fn tool_result(output: &Value) -> Value {
     if output.get("textResultForLlm").is_some() {
         return output.clone();

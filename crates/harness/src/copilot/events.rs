@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of Copilot CLI, and what a hook can do at each.
+//! The events of Copilot CLI, and what a hook can do at each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport, ToolLocation};
 
-/// One row per event, in the order of a session.
+/// The events, in the order in which they occur in a session.
 pub const EVENTS: &[EventRow] = &[
     row("sessionStart", &["SessionStart"], Kind::SessionStart),
     // A prompt cannot be blocked, but context can be added.
@@ -18,7 +18,7 @@ pub const EVENTS: &[EventRow] = &[
     row("userPromptTransformed", &["UserPromptTransformed"], Kind::Other),
     EventRow {
         deny: DenySupport::Prevents,
-        // Without a terminal, `ask` is a deny.
+        // Without a terminal, the client treats `ask` as a deny.
         ask: AskSupport::Prompt,
         rewrite: RewriteSupport::ToolInput,
         context: true,
@@ -28,13 +28,13 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // With an empty reply the client shows its own prompt.
+        // If the reply is empty, the client shows its own prompt.
         ask: AskSupport::Prompt,
         matcher: true,
         wiring: InstallWiring::Guard,
         ..row("permissionRequest", &["PermissionRequest"], Kind::PermissionRequest)
     },
-    // `preToolUse` has fired before. This event only adds metadata for the MCP server.
+    // `preToolUse` has already fired for the call. This event only adds metadata for the MCP server.
     EventRow { tool: ToolLocation::Mcp, ..row("preMcpToolCall", &["PreMcpToolCall"], Kind::PreTool) },
     EventRow {
         deny: DenySupport::Feedback,

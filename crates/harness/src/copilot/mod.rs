@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for GitHub Copilot CLI. An event registered as `preToolUse` has camelCase keys; registered as `PreToolUse` it
-//! has snake_case keys and Claude Code's tool names, with exceptions. Both are decoded.
+//! Codec for GitHub Copilot CLI. If a hook is registered for `preToolUse`, its payload has camelCase keys. If it is
+//! registered for `PreToolUse`, the payload has snake_case keys and, with exceptions, Claude Code's tool names. Both
+//! formats are decoded.
 
 mod encode;
 pub mod events;
@@ -51,13 +52,13 @@ pub const HARNESS: Harness = Harness {
     neutral: |_| "",
 };
 
-/// `server-tool` before a tool runs, `server/tool` in permission requests. Dashes are more common in server names than
-/// in tool names.
+/// Splits the name of an MCP tool: `server-tool` before a tool runs, `server/tool` in permission requests. Dashes are
+/// more common in server names than in tool names, so the name is split at the last one.
 fn mcp_name(name: &str) -> Option<McpToolId> {
     McpToolId::split(name, "/").or_else(|| McpToolId::split_last(name, "-"))
 }
 
-/// Events of a subagent have the subagent's id as their session.
+/// Adapts events of a subagent, which have the subagent's id as their session id.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     if event.agent.parent.is_some() && event.harness_session_id == event.agent.id {
         event.harness_session_id.clone_from(&event.agent.parent);

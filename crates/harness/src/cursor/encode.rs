@@ -2,8 +2,8 @@
 
 //! Encodes an outcome for Cursor.
 //!
-//! Cursor requires a permission where it asks for one, so "no match" is a plain `{"permission":"allow"}` without any text for
-//! a model.
+//! Some Cursor events require a permission in the reply. At these events, "no match" is a plain
+//! `{"permission":"allow"}` without any text for the model.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -64,7 +64,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
         // Only an empty reply lets the agent stop.
         EventKind::Stop | EventKind::SubagentStop if answer.stop.take().is_some() => {}
         EventKind::Stop | EventKind::SubagentStop if denied => {
-            // A turn that the user ended, or that failed, must not restart by itself.
+            // A turn that failed or that the user ended must not restart by itself.
             let completed = call.event.detail.cause.as_deref() == Some("completed");
             if completed {
                 output.followup_message = Some(answer.reason_text());
@@ -80,7 +80,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&output)
 }
 
-/// Reply to a payload that cannot be decoded: exit 2 denies, and the JSON has the reason.
+/// Returns the reply to a payload that cannot be decoded. Exit code 2 denies, and the JSON contains the reason.
 pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let mut reply = outcome_encoding::refuse_by_exit(row, why);
     let why = Some(why.to_owned());
@@ -103,12 +103,12 @@ pub(super) fn neutral(row: Option<&EventRow>) -> &'static str {
     }
 }
 
-/// Whether the event expects a permission.
+/// Returns whether the event expects a permission in the reply.
 fn asks_permission(row: &EventRow) -> bool {
     row.deny == DenySupport::Prevents && matches!(row.kind, EventKind::PreTool | EventKind::SubagentStart)
 }
 
-/// Whether the reason can be shown to the model.
+/// Returns whether the reason can be shown to the model.
 fn shows_reason_to_model(row: &EventRow) -> bool {
     matches!(row.native, "preToolUse" | "beforeShellExecution" | "beforeMCPExecution")
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of Cursor, and what a hook can do at each.
+//! The events of Cursor, and what a hook can do at each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport, ToolLocation};
 
-/// One row per event, in the order of a session. `preToolUse` is the first gate, so that `pre-tool` refers to it.
+/// The events, in the order in which they occur in a session. `preToolUse` is listed as the first gate, so that
+/// `pre-tool` refers to it.
 pub const EVENTS: &[EventRow] = &[
     row("workspaceOpen", Kind::Other),
     EventRow { context: true, ..row("sessionStart", Kind::SessionStart) },
@@ -18,7 +19,7 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // Cursor accepts `ask`, but does not enforce it.
+        // Cursor accepts `ask` but does not enforce it.
         ask: AskSupport::Wait,
         rewrite: RewriteSupport::ToolInput,
         matcher: true,
@@ -78,7 +79,7 @@ const fn row(native: &'static str, kind: Kind) -> EventRow {
     EventRow::new(native, kind)
 }
 
-/// A gate in addition to `preToolUse`.
+/// Returns the row of a gate that fires in addition to `preToolUse`.
 const fn gate(native: &'static str) -> EventRow {
     let row = row(native, Kind::PreTool);
     EventRow {

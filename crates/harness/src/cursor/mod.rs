@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Cursor. Commands, MCP tools and file reads pass two gates: `preToolUse` and one of their own.
-//! [`same_call_key`](crate::same_call_key) recognises that both are for one call.
+//! Codec for Cursor. Commands, MCP tools and file reads pass two gates: `preToolUse` and a specific gate.
+//! [`same_call_key`](crate::same_call_key) recognises that both gates belong to one call.
 
 mod encode;
 pub mod events;
@@ -41,11 +41,11 @@ pub const HARNESS: Harness = Harness {
         duration_ms: &["duration", "duration_ms"],
         ..PayloadKeys::CLAUDE
     },
-    // Seen in a log; the documentation only mentions a platform default.
+    // This value was seen in a log; the documentation only mentions a platform default.
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    // The tool name does not contain the server.
+    // The name of an MCP tool does not contain its server.
     mcp_name: |name| name.strip_prefix("MCP:").map(|tool| McpToolId::new("", tool)),
     adapt: |_, _| {},
     encode: encode::encode,

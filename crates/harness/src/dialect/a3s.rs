@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A3S hooks: events of seed 003 as input, an action as output.
+//! A3S hooks, which receive the events of seed 003 and return an action.
 
 mod payload;
 mod read;
@@ -29,15 +29,15 @@ pub(super) const DIALECT: HookDialect = HookDialect {
     interpret,
 };
 
-/// Delay of a retry when the hook names none; the same as in A3S Code.
+/// Delay before a retry if the hook sets none; A3S Code uses the same delay.
 const DEFAULT_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Output of an A3S hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct A3sAnswer {
-    /// What to do with the event.
+    /// The requested action.
     pub action: A3sAction,
-    /// Reason of the action.
+    /// Reason for the action.
     pub reason: Option<String>,
     /// Changed fields of the event.
     pub modified: Option<Map<String, Value>>,
@@ -54,7 +54,7 @@ pub enum A3sAction {
     Block,
     /// Run the hook again later.
     Retry,
-    /// Ignore the hooks that follow.
+    /// Ignore the hooks after this one.
     Skip,
 }
 
@@ -92,7 +92,7 @@ fn interpret(
         (_, Some(problem)) => Err(InvalidOutput(problem)),
         (None, None) => Err(InvalidOutput("`action` is missing".to_owned())),
         (Some(action), None) => {
-            // A delay that overflows counts as the longest one: the engine then gives up and reports it.
+            // A delay that overflows counts as the maximum delay. The engine then gives up and reports the delay.
             let delay = match delay.filter(|delay| *delay != 0.0) {
                 Some(delay) if delay > 0.0 => Some(dialect.duration(delay).unwrap_or(Duration::MAX)),
                 Some(delay) if action == A3sAction::Retry => {
@@ -106,7 +106,7 @@ fn interpret(
     }
 }
 
-/// Interprets an answer at an event.
+/// Interprets a hook's answer to an event.
 pub fn interpret_answer(
     event: &Event,
     by: Origin,
@@ -135,7 +135,8 @@ pub fn interpret_answer(
     }
 }
 
-/// After the tool has run, a block is only a message: seed 003 fires `PostToolUse` without waiting.
+/// Returns the finding for a block. After the tool has run, a block is only a message, because seed 003 fires
+/// `PostToolUse` without waiting.
 fn block_finding(event: &Event, by: Origin, reason: String) -> Finding {
     if event.event == Kind::PostTool {
         return Finding { message: Some(reason), ..Finding::silent(by) };
@@ -143,7 +144,8 @@ fn block_finding(event: &Event, by: Origin, reason: String) -> Finding {
     Finding::decided(by, Decision::Deny, reason)
 }
 
-/// The changes in `modified`. The design requires them to match the expected schema, so unknown fields are errors.
+/// Returns the changes in `modified`. The design requires them to match the expected schema, so unknown fields are
+/// errors.
 fn modifications_of(
     event: &Event,
     finding: Finding,

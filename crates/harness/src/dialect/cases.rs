@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs the cases of `tests/cases/` that concern a single hook: matching, starting, and reading its output.
+//! Runs the cases of `tests/cases/` that concern a single hook: when it matches, how it starts, and how its output is
+//! read.
 //!
-//! Every line of the areas below is either run here or listed with the part that covers it, so that no new line is
-//! overlooked.
+//! Every line of the areas below is either run here or listed together with the part that covers it, so that no new
+//! line is overlooked.
 
 mod claude_a3s;
 mod llxprt_gemini;
@@ -11,7 +12,7 @@ mod llxprt_gemini;
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp};
 
-/// Lines that another part covers, with its name.
+/// Lines that another part covers, each with the name of that part.
 type Elsewhere = &'static [(&'static str, &'static str)];
 
 fn load(file: &str) -> Vec<Value> {
@@ -20,7 +21,7 @@ fn load(file: &str) -> Vec<Value> {
     text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Runs every case except those of `elsewhere`, which must all exist.
+/// Runs every case except those listed in `elsewhere`. All listed cases must exist.
 fn run(cases: &[Value], elsewhere: Elsewhere, check: impl Fn(&Value)) {
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     for (listed, _) in elsewhere {
@@ -31,7 +32,7 @@ fn run(cases: &[Value], elsewhere: Elsewhere, check: impl Fn(&Value)) {
     }
 }
 
-/// Checks each key of `expect`; an unknown key is an error of this test.
+/// Checks each key of `expect`. An unknown key is an error in this test.
 fn each(case: &Value, expect: &Value, check: impl Fn(&str, &Value) -> bool) {
     let keys: &Map<String, Value> = expect.as_object().unwrap();
     for (key, expected) in keys {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's dialect: hooks written for Claude Code run unchanged with every harness.
+//! Claude Code's dialect. Hooks written for Claude Code run unchanged with every harness.
 
 use std::time::Duration;
 
@@ -26,13 +26,15 @@ pub(super) const DIALECT: HookDialect = HookDialect {
 
 /// Default time limit of a background hook (`asyncTimeout`). The client's documentation names no number.
 const DEFAULT_DETACHED_TIMEOUT: Duration = Duration::from_secs(15);
-/// Upper limit of `asyncTimeout`.
+/// Maximum value of `asyncTimeout`.
 const MAX_DETACHED_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// A longer first line is not `{"async": true}`, and is not parsed again with every read.
+/// Maximum length of the first line. A longer line cannot be `{"async": true}` and is not parsed again with every
+/// read.
 const MAX_DETACH_LINE_BYTES: usize = 4096;
 
-/// Time limit of the background hook, if the first line of output says that the hook continues in the background.
+/// Returns the time limit of the background hook if the first line of output says that the hook continues in the
+/// background.
 pub(super) fn detaches(stdout: &[u8]) -> Option<Duration> {
     let line = stdout.trim_ascii_start().split(|byte| *byte == b'\n').next()?.trim_ascii();
     if line.len() > MAX_DETACH_LINE_BYTES || !line.ends_with(b"}") {
@@ -85,7 +87,7 @@ fn cause_field(kind: EventKind) -> &'static str {
     }
 }
 
-/// Claude Code's name of the event, for events of all harnesses.
+/// Returns Claude Code's name for the event, for events of all harnesses.
 fn native_name(event: &Event) -> &str {
     if event.source == HARNESS.id || event.event == EventKind::Other {
         return &event.native_event;
@@ -101,11 +103,12 @@ fn interpret(
 ) -> Result<InterpretedOutput, InvalidOutput> {
     let stdout = String::from_utf8_lossy(&exited.stdout);
     let stdout = stdout.trim();
-    // JSON is read at every exit code; text that does not look like one object is plain text.
+    // JSON is read at every exit code. Text that does not look like a JSON object is plain text.
     let json = stdout.starts_with('{') && stdout.ends_with('}');
     let output = json.then(|| serde_json::from_str::<ClaudeHookOutput>(stdout));
     let finding = match (exited.code, output) {
-        // Also at `PermissionRequest`, where the client ignores exit 2: a guard's deny must not be overridden.
+        // This also applies at `PermissionRequest`, where the client ignores exit code 2: a guard's deny must not be
+        // overridden.
         (Some(2), output) => {
             let output = output.and_then(Result::ok).unwrap_or_default();
             let said = finding(event, by.clone(), output).unwrap_or_else(|_| Finding::silent(by));
@@ -134,7 +137,7 @@ fn interpret(
     Ok(finding.into())
 }
 
-/// Plain text reaches the model only at these events.
+/// Returns plain text as context at the events where it reaches the model.
 fn plain_context(kind: EventKind, stdout: &str) -> Option<String> {
     let heard = matches!(kind, EventKind::Prompt | EventKind::SessionStart) && !stdout.is_empty();
     heard.then(|| stdout.to_owned())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Expands a hook's command line, and sets its environment.
+//! Expands a hook's command line and sets the hook's environment.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,21 @@ use super::HookDialect;
 use super::switches::{EnvValue, Substitute};
 
 impl HookDialect {
-    /// Program and options to which a command line is passed as the last argument.
+    /// Returns the shell program and its options. The command line is passed as the last argument.
     pub fn shell(&self) -> &'static [&'static str] {
         self.switches.shell
     }
 
-    /// Environment variables set for the hook.
+    /// Returns the environment variables set for the hook.
     pub fn env(&self, event: &Event) -> Vec<(&'static str, String)> {
         let names = self.switches.env_names.iter();
         names.filter_map(|(name, value)| Some((*name, self.value(*value, event)?.to_owned()))).collect()
     }
 
-    /// The command line that the shell receives.
+    /// Returns the command line that the shell receives.
     ///
-    /// A leading `~/` is replaced by `home`, so that it works without `HOME`; the shell expands any other.
+    /// A leading `~/` is replaced with `home`, so that it works even if `HOME` is not set. The shell expands `~` in
+    /// other places.
     pub fn expand(&self, command: &str, event: &Event, home: Option<&str>) -> String {
         let command = match (command.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => Cow::Owned(format!("{}/{rest}", quote(home))),
@@ -32,7 +33,7 @@ impl HookDialect {
         let mut quotes = Quotes::of(&command);
         let mut expanded = String::with_capacity(command.len());
         let mut rest = command.as_ref();
-        // A single pass: `$NAME` in a substituted value is not expanded.
+        // The line is expanded in a single pass: `$NAME` in a substituted value is not expanded.
         while let Some((before, after)) = rest.split_once('$') {
             quotes.pass(before);
             expanded.push_str(before);
@@ -48,11 +49,11 @@ impl HookDialect {
         expanded
     }
 
-    /// The value of the variable name at the start of `text`. The originals check no word boundary: `$GEMINI_CWDX` is the
-    /// directory followed by `X`.
+    /// Returns the value of the variable whose name starts `text`. The original clients do not check for a word
+    /// boundary: `$GEMINI_CWDX` is the directory followed by `X`.
     ///
-    /// A value that the shell could parse as code is not substituted: the shell reads the same value from its environment, as
-    /// plain text.
+    /// A value that the shell could parse as code is not substituted. The shell then reads the value from its
+    /// environment, as plain text.
     fn substituted<'a>(&self, text: &'a str, event: &Event, quotes: Quotes) -> Option<(String, &'a str)> {
         let (value, rest) = self.switches.env_names.iter().find_map(|(name, value)| {
             let rest = text.strip_prefix(name)?;
@@ -79,7 +80,7 @@ impl HookDialect {
     }
 }
 
-/// Expands `~` and `~/…` in a word that is not read by a shell, as in exec form.
+/// Expands `~` and `~/…` in a word that no shell reads, such as a word of `exec`.
 pub fn expand_home<'a>(word: &'a str, home: Option<&str>) -> Cow<'a, str> {
     let Some(home) = home else { return Cow::Borrowed(word) };
     match word.strip_prefix('~') {
@@ -89,18 +90,19 @@ pub fn expand_home<'a>(word: &'a str, home: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// Whether a position in a command line is inside quotes, as far as a simple scan can tell.
+/// Whether a position in a command line is inside quotes, as far as a simple scan can determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     Outside,
     Single,
     Double,
-    /// Escapes, here-documents or quotes inside substitutions: a simple scan cannot tell.
+    /// The command line contains escapes, here-documents or quotes inside substitutions, so a simple scan cannot
+    /// determine it.
     Unclear,
 }
 
 impl Quotes {
-    /// State at the start of the command.
+    /// Returns the state at the start of the command.
     fn of(command: &str) -> Self {
         let has = |signs: &[&str]| signs.iter().any(|sign| command.contains(sign));
         let unclear = has(&["`", "\\", "<<"]) || (has(&["'", "\""]) && has(&["$(", "${", "$'", "#"]));
@@ -120,7 +122,7 @@ impl Quotes {
     }
 }
 
-/// Whether a character means the same to a shell in the command line as in a variable.
+/// Returns whether a character has the same meaning to a shell in the command line as in a variable's value.
 fn harmless(letter: char) -> bool {
     letter.is_alphanumeric() || "/_-.,:@%+= ".contains(letter)
 }

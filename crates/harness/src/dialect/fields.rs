@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads a hook's JSON field by field, and remembers fields of the wrong type.
+//! Reads a hook's JSON output field by field, and remembers fields of the wrong type.
 
 use serde_json::{Map, Value};
 
-/// Fields of a JSON object, and the first problem found in them.
+/// Reads the fields of a JSON object and keeps the first problem found.
 pub(super) struct FieldReader<'a> {
     at: &'static str,
     map: Option<&'a Map<String, Value>>,
@@ -17,7 +17,8 @@ impl<'a> FieldReader<'a> {
         Self { at: "", map: Some(map), problem: None }
     }
 
-    /// Fields of a nested object. [`FieldReader::take_over`] returns its problems to the outer reader.
+    /// Returns a reader for a nested object. [`FieldReader::take_over`] returns the nested reader's problems to the
+    /// outer reader.
     pub(super) fn inside(&mut self, key: &'static str) -> FieldReader<'a> {
         FieldReader { at: key, map: self.object(key), problem: None }
     }
@@ -48,7 +49,7 @@ impl<'a> FieldReader<'a> {
         })
     }
 
-    /// One of a few keywords; any other is a problem.
+    /// Reads one of a few keywords. Any other value is a problem.
     pub(super) fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let word = self.text(key)?;
         let found = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
@@ -81,7 +82,7 @@ impl<'a> FieldReader<'a> {
     }
 }
 
-/// Output of a tool as one text, for the formats of all harnesses.
+/// Returns a tool's output as one string, for the formats of all harnesses.
 pub(super) fn output_text(output: &Value) -> String {
     let part = |key: &str| output.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match output {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dialects of LLxprt Code and Gemini CLI: one family, three rows.
+//! The dialects of LLxprt Code and Gemini CLI, which are one family with three rows.
 //!
-//! The originals never validate output, so a misspelt deny is an allow. Here it is a failure, and `fail: open | closed`
-//! decides; with `open` the effect is the original's.
+//! The original clients never validate output, so they treat a misspelt deny as an allow. Here it is a failure, and
+//! the hook's `fail: open | closed` decides. With `open`, the effect is the same as in the original.
 
 mod payload;
 
@@ -77,7 +77,8 @@ fn interpret(
     heard.map(InterpretedOutput::from)
 }
 
-/// Exit 2 is a deny in all documentation of the family, even without output or with a printed allow.
+/// Turns the finding into a deny at exit code 2. All documentation of the family calls exit code 2 a deny, even
+/// without output or with a printed allow.
 fn denied(said: Finding, exited: &HookExit) -> Finding {
     let reason = said.reason.clone().filter(|_| said.decision == Decision::Deny);
     let reason = reason.unwrap_or_else(|| match read::text(&exited.stderr).as_str() {
@@ -87,14 +88,15 @@ fn denied(said: Finding, exited: &HookExit) -> Finding {
     Finding { decision: Decision::Deny, reason: Some(reason), ..said }
 }
 
-/// A result that the original derives from plain text. Its `allow` only means that the hook did not object.
+/// Returns the finding that the original client derives from plain text. An `allow` here only means that the hook did
+/// not object.
 fn from_text(exited: &HookExit, by: &Origin, answer: &Value) -> Result<Finding, InvalidOutput> {
     let part = |key: &str| answer.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     if part("decision").as_deref() == Some("deny") {
         return Ok(Finding::decided(by.clone(), Decision::Deny, part("reason").unwrap_or_default()));
     }
-    // The original continues after exit 1 and after a signal, as after a crash, because it cannot distinguish them. Neither
-    // can this reader.
+    // The original client continues after exit code 1 and after a signal as it does after a crash, because it cannot
+    // distinguish them. Neither can this code.
     if exited.code != Some(0) {
         return Err(InvalidOutput(exited.describe_exit()));
     }
@@ -149,8 +151,8 @@ fn finding(
     }
 }
 
-/// Changes that the event allows. The original merges tool inputs of sequential hooks key by key, so the change is
-/// merged into the requested input in the same way.
+/// Returns the changes that the event allows. The original client merges the tool inputs of sequential hooks key by
+/// key, so the change is merged into the requested input in the same way.
 fn modifications(
     switches: &DialectSwitches,
     kind: Kind,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Selects the events that a hook handles, by the rules of its dialect.
+//! Selects the events that a hook handles, according to the hook's dialect.
 //!
-//! When in doubt, a hook runs: a guard that is not run cannot deny.
+//! When in doubt, a hook runs, because a guard that does not run cannot deny.
 
 mod a3s;
 mod glob;
@@ -22,16 +22,16 @@ use super::switches::MatcherRules;
 use glob::NameGlob;
 use pattern::{HookPattern, PatternHit};
 
-/// A matcher or permission rule that cannot be parsed.
+/// Why a matcher or permission rule cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum MatcherError {
-    /// Invalid name or path glob.
+    /// A name glob or path glob is invalid.
     #[error(transparent)]
     Glob(#[from] GlobSyntaxError),
-    /// Invalid regular expression on the tool.
+    /// The regular expression for tools is invalid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// Invalid regular expression on commands.
+    /// The regular expression for commands is invalid.
     #[error("invalid regular expression `{text}`: {source}")]
     CommandPattern {
         /// The expression as written.
@@ -39,13 +39,13 @@ pub enum MatcherError {
         /// Cause of the error.
         source: PatternError,
     },
-    /// `class:` with an unknown tool class.
+    /// `class:` names an unknown tool class.
     #[error("unknown class `{0}`; known: {known}", known = known_classes())]
     UnknownClass(String),
-    /// A permission rule without its closing parenthesis.
+    /// The permission rule lacks its closing parenthesis.
     #[error("`{0}` has no `)` at its end")]
     UnclosedRule(String),
-    /// Several permission rules, or none.
+    /// There are several permission rules, or none.
     #[error("`{0}` is not one permission rule: `if` takes one, without `|`, `&&` or `,`")]
     NotOneRule(String),
 }
@@ -54,7 +54,7 @@ fn known_classes() -> String {
     ToolClass::ALL.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Reason why a hook is not run for an event.
+/// Why a hook does not run for an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Mismatch(pub String);
@@ -70,14 +70,14 @@ pub struct EventMatcher {
 #[derive(Debug, Clone)]
 enum MatcherTest {
     All,
-    /// Tests on the tool, in the native syntax.
+    /// Tests on the tool, written in the native syntax.
     Tool(Vec<ToolTest>),
     /// Exact names, compared with the subject that Claude Code uses for the event.
     ClaudeNames(Vec<String>),
-    /// A regular expression on the same subject.
+    /// A regular expression, compared with the same subject.
     ClaudePattern(HookPattern),
-    /// LLxprt Code's matcher: the pattern is for tools, the exact text for everything else. Without a pattern, the text is
-    /// for both.
+    /// LLxprt Code's matcher. The pattern applies to tools, and the exact text to everything else. Without a pattern,
+    /// the text applies to both.
     Llxprt(Option<HookPattern>),
     A3s(Box<a3s::CompiledA3sMatcher>),
 }
@@ -90,7 +90,7 @@ enum ToolTest {
 }
 
 impl HookDialect {
-    /// Parses a matcher, and returns a warning if something is wrong with it.
+    /// Parses a matcher. Also returns a warning if there is a problem with the matcher.
     pub fn matcher(&self, text: Option<&str>) -> (EventMatcher, Option<String>) {
         let text = text.map(str::trim).unwrap_or_default();
         let (test, warning) = match (text, self.switches.matcher) {
@@ -111,7 +111,8 @@ fn exact_only(text: &str, why: &PatternError) -> String {
     format!("invalid regular expression `{text}` ({why}): only that exact name matches")
 }
 
-/// Whether the text has only characters of a name list; others make it a regular expression.
+/// Returns whether the text has only characters that may occur in a list of names. Any other character makes it a
+/// regular expression.
 fn is_list(text: &str) -> bool {
     text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ,|".contains(letter))
 }
@@ -146,7 +147,7 @@ fn native(text: &str) -> (MatcherTest, Option<String>) {
             });
             (MatcherTest::Tool(tests), warning)
         }
-        // An invalid matcher must not mean "never".
+        // An invalid matcher must not mean that the hook never runs.
         Err(why) => (
             MatcherTest::All,
             Some(format!("invalid matcher `{text}` ({why}): the hook runs at every event")),
@@ -163,12 +164,13 @@ fn tool_test(part: &str) -> Result<ToolTest, MatcherError> {
 // === impl Matcher ===
 
 impl EventMatcher {
-    /// A matcher for every event.
+    /// Returns a matcher that matches every event.
     pub fn all() -> Self {
         Self { text: String::new(), test: MatcherTest::All }
     }
 
-    /// An A3S matcher. Invalid patterns are errors: a pattern that is read differently would be a missing guard.
+    /// Creates an A3S matcher. Invalid patterns are errors: if a pattern were read differently than intended, a guard
+    /// would be missing.
     pub fn a3s(matcher: &A3sMatcher) -> Result<Self, MatcherError> {
         Ok(Self {
             text: matcher.to_string(),
@@ -176,12 +178,13 @@ impl EventMatcher {
         })
     }
 
-    /// Returns why the hook is not run for this event, if it is not.
+    /// Checks whether the hook runs for this event; the error is the reason why it does not.
     pub fn admits(&self, event: &Event) -> Result<(), Mismatch> {
         self.evaluate(event).map(|_| ())
     }
 
-    /// Like [`EventMatcher::admits`], with a note when the hook runs only because evaluating the pattern took too long.
+    /// Checks like [`EventMatcher::admits`]. Also returns a note if the hook runs only because evaluating the pattern
+    /// took too long.
     pub fn evaluate(&self, event: &Event) -> Result<Option<String>, Mismatch> {
         match &self.test {
             MatcherTest::All => Ok(None),
@@ -234,7 +237,7 @@ impl EventMatcher {
     }
 }
 
-/// The value that Claude Code compares a matcher with. Without one, every hook runs.
+/// Returns the value that Claude Code compares with a matcher. If there is none, every hook runs.
 fn claude_subject(event: &Event) -> Option<(&'static str, &str)> {
     let (what, subject) = match event.event {
         kind if kind.concerns_tool() => ("tool", event.tool.as_ref().map(|tool| tool.name.as_str())),
@@ -248,7 +251,7 @@ fn claude_subject(event: &Event) -> Option<(&'static str, &str)> {
     subject.map(|subject| (what, subject))
 }
 
-/// The value that LLxprt Code and Gemini CLI compare a matcher with. Other events ignore matchers.
+/// Returns the value that LLxprt Code and Gemini CLI compare with a matcher. Other events ignore matchers.
 fn llxprt_subject(event: &Event) -> Option<(&'static str, &str)> {
     let (what, subject) = match event.event {
         kind if kind.concerns_tool() => ("tool", event.tool.as_ref().map(|tool| tool.name.as_str())),

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook dialects: the protocol of one hook.
+//! Hook dialects. A dialect is the protocol that a hook uses.
 //!
-//! A dialect belongs to a hook, not to a harness: hooks of several dialects can handle one event, and the engine combines
-//! their results in the same way.
+//! A dialect belongs to a hook, not to a harness. Hooks with different dialects can handle the same event, and the
+//! engine combines their results in the same way.
 //!
-//! [`DIALECTS`] is the table. Differences are in the [`DialectSwitches`] of each row; each family of dialects has a module
-//! that writes events and interprets output. Where an original allows something by accident, the interpretation is stricter:
-//! `docs/compatibility.md` lists every such case.
+//! [`DIALECTS`] is the table of dialects. The [`DialectSwitches`] of each row describe how the dialect differs from
+//! others, and each family of dialects has a module that writes events and interprets output. Where an original
+//! client allows something by accident, the interpretation here is stricter; `docs/compatibility.md` lists every such
+//! case.
 
 pub mod a3s;
 #[cfg(test)]
@@ -38,30 +39,30 @@ pub use switches::{
 };
 pub use time::HookTimeError;
 
-/// Every supported dialect.
+/// All supported dialects.
 pub const DIALECTS: &[HookDialect] =
     &[native::DIALECT, claude::DIALECT, llxprt::SEED, llxprt::LATER, llxprt::GEMINI, a3s::DIALECT];
 
 /// Tenterhook's own dialect.
 pub const NATIVE: &HookDialect = &native::DIALECT;
 
-/// Reason of a deny for which the hook printed none.
+/// Reason for a deny if the hook printed none.
 const NO_REASON: &str = "the hook blocked this and gave no reason";
 
-/// The protocol of one hook: its input, environment, time limit and output.
+/// The protocol that a hook uses: its input, environment, time limit and output.
 #[derive(Debug)]
 pub struct HookDialect {
-    /// Name in a hook's `dialect:` setting.
+    /// Name of the dialect in a hook's `dialect:` setting.
     pub name: &'static str,
     /// One-sentence description for users.
     pub about: &'static str,
     /// Default time limit of a hook.
     pub timeout: Duration,
-    /// Differences from other dialects.
+    /// How the dialect differs from other dialects.
     pub switches: DialectSwitches,
-    /// The dialect's name of an event, or the harness's name if it has none.
+    /// Returns the dialect's name for an event, or the harness's name if the dialect has none.
     pub(crate) event_name: fn(&Event) -> &str,
-    /// Kind of an event, by the dialect's name.
+    /// Returns the event kind for one of the dialect's event names.
     pub(crate) kind: fn(&str) -> Option<EventKind>,
     pub(crate) stdin: fn(&Event) -> Vec<u8>,
     pub(crate) interpret:
@@ -83,9 +84,9 @@ pub enum EngineControl {
     /// The engine continues as usual.
     #[default]
     Go,
-    /// Ignore the hooks that follow.
+    /// The engine ignores the hooks after this one.
     Skip,
-    /// Run the hook again after a delay.
+    /// The engine runs the hook again after a delay.
     Retry {
         /// Time to wait before the retry.
         delay: Duration,
@@ -97,13 +98,13 @@ pub enum EngineControl {
     },
 }
 
-/// Returns the time limit if a hook's output so far says that it continues in the background.
+/// Returns the time limit if a hook's output so far says that the hook continues in the background.
 pub type DetachProbe = fn(&[u8]) -> Option<Duration>;
 
 /// Exit status and output of a finished hook command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookExit {
-    /// Exit code; absent when the process was ended by a signal.
+    /// Exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
     /// Content of standard output.
     pub stdout: Vec<u8>,
@@ -116,12 +117,12 @@ pub struct HookExit {
 #[error("{0}")]
 pub struct InvalidOutput(pub String);
 
-/// The dialect with this name.
+/// Returns the dialect with this name.
 pub fn find(name: &str) -> Option<&'static HookDialect> {
     DIALECTS.iter().find(|dialect| dialect.name == name)
 }
 
-/// The dialect of a harness's own hooks, if there is one.
+/// Returns the dialect of a harness's own hooks, if there is one.
 pub fn for_harness(id: &str) -> Option<&'static HookDialect> {
     DIALECTS.iter().find(|dialect| dialect.switches.harness == Some(id))
 }
@@ -129,8 +130,8 @@ pub fn for_harness(id: &str) -> Option<&'static HookDialect> {
 // === impl Dialect ===
 
 impl HookDialect {
-    /// Standard input of the hook: the native bytes if the event comes from the dialect's own harness, otherwise a payload
-    /// made from the normal form.
+    /// Returns the hook's standard input. If the event comes from the dialect's own harness, these are the native
+    /// bytes; otherwise, a payload is built from the normalized event.
     pub fn stdin(&self, call: &HookCall) -> Vec<u8> {
         match &call.native {
             Some(native) if self.switches.harness == Some(call.event.source.as_str()) => native.bytes.clone(),
@@ -138,13 +139,13 @@ impl HookDialect {
         }
     }
 
-    /// Kind of an event, by the dialect's name, if the dialect has such an event.
+    /// Returns the event kind for one of the dialect's event names; `None` if the dialect has no such event.
     pub fn kind(&self, name: &str) -> Option<EventKind> {
         (self.kind)(name)
     }
 
-    /// Function that detects from the output so far whether a hook continues in the background; `None` if the dialect does not
-    /// support background hooks.
+    /// Returns a function that detects from the output so far whether a hook continues in the background; `None` if
+    /// the dialect does not support background hooks.
     pub fn detaches(&self) -> Option<DetachProbe> {
         self.switches.detaches.then_some(claude::detaches)
     }
@@ -160,13 +161,13 @@ impl HookDialect {
     }
 }
 
-/// The dialect's name of an event, or the harness's name if the table has none.
+/// Returns the dialect's name for an event, or the harness's name if the table has none.
 fn event_name_in<'a>(names: &[(EventKind, &'static str)], event: &'a Event) -> &'a str {
     let found = names.iter().find(|(kind, _)| *kind == event.event);
     found.map_or(event.native_event.as_str(), |(_, name)| name)
 }
 
-/// The first kind with this name in a dialect's table.
+/// Returns the first kind with this name in a dialect's table.
 fn event_kind_in(names: &[(EventKind, &'static str)], name: &str) -> Option<EventKind> {
     names.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
 }
@@ -182,7 +183,7 @@ impl From<Finding> for InterpretedOutput {
 // === impl Exited ===
 
 impl HookExit {
-    /// Standard error as the reason of a deny: trimmed, never empty.
+    /// Returns the reason for a deny: standard error, trimmed, or a default text if it is empty.
     fn stderr_reason(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         match text.trim() {
@@ -191,7 +192,7 @@ impl HookExit {
         }
     }
 
-    /// Exit status and first line of standard error, for messages.
+    /// Returns the exit status and the first line of standard error, for messages.
     fn describe_exit(&self) -> String {
         let first = String::from_utf8_lossy(&self.stderr).lines().next().unwrap_or_default().to_owned();
         let how =

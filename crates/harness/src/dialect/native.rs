@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tenterhook's own dialect: the event's normal form as input, one flat JSON object as output.
+//! Tenterhook's own dialect. The input is the normalized event, and the output is one flat JSON object.
 
 use std::time::Duration;
 

@@ -2,8 +2,7 @@
 
 //! Reads a hook's output exactly as the original client does.
 //!
-//! Profiles use this. The engine uses the stricter
-//! [`HookDialect::interpret`](super::HookDialect::interpret) instead.
+//! Profiles use this module. The engine uses the stricter [`HookDialect::interpret`](super::HookDialect::interpret).
 
 use serde_json::{Value, json};
 
@@ -11,14 +10,14 @@ use super::switches::{ExitTwo, JsonValues, OtherExit, PlainText};
 use super::{HookDialect, HookExit};
 use crate::claude_code::wire::ClaudeHookOutput;
 
-/// Result of one hook, in the original's format.
+/// Result of one hook, in the original client's format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawHookResult {
     /// Whether the exit code was 0.
     pub success: bool,
-    /// Exit code as the original reports it.
+    /// Exit code as the original client reports it.
     pub exit_code: Option<i32>,
-    /// Unvalidated output, as the original passes it on.
+    /// Output without validation, as the original client passes it on.
     pub output: Option<Value>,
     /// Format from which `output` was read.
     pub format: OutputFormat,
@@ -54,14 +53,14 @@ pub fn read_at(dialect: &HookDialect, event: &str, exited: &HookExit) -> RawHook
     raw
 }
 
-/// Whether Claude Code accepts the output: all known fields have valid values, and event-specific fields name this
-/// event.
+/// Returns whether Claude Code accepts the output: all known fields have valid values, and event-specific fields name
+/// this event.
 fn claude_reads(output: &Value, event: &str) -> bool {
     let Ok(output) = serde_json::from_value::<ClaudeHookOutput>(output.clone()) else { return false };
     output.hook_specific_output.is_none_or(|specific| specific.hook_event_name.as_deref() == Some(event))
 }
 
-/// Whether the output blocks and has a reason, so that standard error is not needed.
+/// Returns whether the output blocks and has a reason, so that standard error is not needed.
 fn blocks(output: &Value) -> bool {
     let said = |decision: &str, word: &str, reason: &str| {
         output.pointer(decision).and_then(Value::as_str) == Some(word) && output.pointer(reason).is_some()
@@ -121,7 +120,7 @@ fn answer(dialect: &HookDialect, exited: &HookExit) -> (Option<Value>, OutputFor
     }
 }
 
-/// The parsed value, if the text is JSON.
+/// Returns the parsed value if the text is JSON.
 fn decode(text: &str, values: JsonValues) -> Option<Value> {
     if values == JsonValues::Object {
         let looks_it = text.starts_with('{') && text.ends_with('}');
@@ -160,7 +159,7 @@ fn from_text(said: &str, code: i32, other: OtherExit) -> Value {
     }
 }
 
-/// Text trimmed by JavaScript's rules, so that "blank" means the same.
+/// Returns the bytes as text, trimmed by JavaScript's rules, so that the same output counts as empty.
 pub(super) fn text(bytes: &[u8]) -> String {
     let space = |letter: char| (letter.is_whitespace() && letter != '\u{85}') || letter == '\u{feff}';
     String::from_utf8_lossy(bytes).trim_matches(space).to_owned()

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Differences between dialects, one row of named switches for each.
+//! The differences between dialects, as named switches with one row per dialect.
 //!
-//! The rows for LLxprt Code and Gemini CLI were measured by running both engines; the cases are in
+//! The rows for LLxprt Code and Gemini CLI were measured by running both engines. The cases are in
 //! `tests/cases/llxprt_gemini.jsonl`.
 
-/// Differences between dialects.
+/// Describes how a dialect differs from other dialects.
 #[derive(Debug, Clone, Copy)]
 pub struct DialectSwitches {
-    /// Harness whose native payload such a hook receives byte for byte.
+    /// Harness whose native payload a hook of this dialect receives byte for byte.
     pub harness: Option<&'static str>,
-    /// Program and options to which a command line is passed.
+    /// Shell program and options to which a command line is passed.
     pub shell: &'static [&'static str],
     /// Environment variables of a hook, in the order in which they are set.
     pub env_names: &'static [(&'static str, EnvValue)],
-    /// How `$NAME` of those variables is replaced in the command line before the shell reads it.
+    /// How `$NAME` is replaced in the command line before the shell reads it, for these environment variables.
     pub substitute_project_dir: Substitute,
-    /// Syntax and subject of matchers.
+    /// Syntax of matchers, and what they are compared with.
     pub matcher: MatcherRules,
-    /// Unit of a bare number for a timeout.
+    /// Unit of a timeout that is given as a plain number.
     pub time_unit: TimeUnit,
-    /// Whether standard output is read at every exit code, with JSON taking precedence over the code.
+    /// Whether standard output is read at every exit code. If so, JSON takes precedence over the exit code.
     pub json_on_nonzero_exit: bool,
-    /// Whether standard error is read, including as JSON, if standard output is blank.
+    /// Whether standard error is read, including as JSON, if standard output contains only whitespace.
     pub stderr_when_stdout_blank: bool,
     /// JSON values that count as output.
     pub json_values: JsonValues,
     /// Whether plain text counts as output.
     pub plain_text: PlainText,
-    /// Reason with which exit 2 without text denies; `None` if it does not deny.
+    /// Reason for the deny at exit code 2 without text; `None` if that exit does not deny.
     pub exit_two_without_stderr: Option<&'static str>,
-    /// Effect of exit 2, depending on the printed output.
+    /// Effect of exit code 2, depending on the printed output.
     pub exit_two: ExitTwo,
-    /// Native events that ignore exit 2.
+    /// Native events at which exit code 2 is ignored.
     pub exit_two_ignored_at: &'static [&'static str],
-    /// Whether output is dropped if its format is not Claude Code's, or if it names another event.
+    /// Whether output is ignored if it is not in Claude Code's format, or if it names another event.
     pub strict_shape: bool,
-    /// Meaning of text at exit codes from 3 on.
+    /// Meaning of text at exit codes of 3 and above.
     pub other_exit_with_text: OtherExit,
-    /// Exit code that is assumed for the text of a hook that was ended by a signal.
+    /// Exit code assumed for the text of a hook that was ended by a signal.
     pub signal_read_as: i32,
-    /// Exit code that is reported for a hook that was ended by a signal.
+    /// Exit code reported for a hook that was ended by a signal.
     pub signal_reported_as: Option<i32>,
-    /// Meaning of `"decision": "ask"` in the original's aggregate. Tenterhook's engine always asks.
+    /// Meaning of `"decision": "ask"` when the original client combines results. Tenterhook's engine always asks.
     pub ask: AskSemantics,
     /// Whether `hookSpecificOutput.permissionDecision` is supported at tool calls.
     pub permission_decision: bool,
@@ -50,7 +50,7 @@ pub struct DialectSwitches {
     pub empty_tool_list_is_none: bool,
     /// Whether a hook may print `{"async": true}` and continue in the background.
     pub detaches: bool,
-    /// What identifies duplicates of a hook.
+    /// What two hooks must have in common to count as duplicates.
     pub dedupe_key: DedupeKey,
 }
 
@@ -63,39 +63,39 @@ pub enum EnvValue {
     KnownProject,
     /// Working directory of the agent.
     Cwd,
-    /// The harness's id of the conversation.
+    /// Session id assigned by the harness.
     Session,
-    /// Tenterhook's kind of the event.
+    /// Tenterhook's event kind.
     Kind,
-    /// The dialect's name of the event.
+    /// The dialect's name for the event.
     EventName,
 }
 
 /// How `$NAME` in a command line is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitute {
-    /// Not replaced: the shell expands the variable.
+    /// `$NAME` is not replaced; the shell expands the variable.
     None,
-    /// Replaced without quoting. A value that the shell could parse as code is left to the shell.
+    /// `$NAME` is replaced without quoting. A value that the shell could parse as code is left to the shell.
     Raw,
-    /// Replaced with quoting as in npm's `shell-quote`.
+    /// `$NAME` is replaced with quoting, as in npm's `shell-quote`.
     Escaped,
 }
 
-/// Syntax and subject of a matcher.
+/// Syntax of a matcher, and what it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherRules {
     /// Names, lists, globs, `/regex/` and `class:…`, compared with tools only.
     Native,
-    /// A list of exact names, otherwise a regular expression, compared with the event's own subject.
+    /// A list of exact names or else a regular expression, compared with the event's own subject.
     Claude,
-    /// A regular expression on the tool; exact text on the source, reason or trigger of other events.
+    /// A regular expression for the tool; exact text for the source, reason or trigger of other events.
     Llxprt,
     /// Exact tool name, path glob and command expression; see `EventMatcher::a3s`.
     A3s,
 }
 
-/// Unit of a bare number for a timeout.
+/// Unit of a timeout that is given as a plain number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Time limits in seconds.
@@ -120,13 +120,13 @@ pub enum JsonValues {
 /// Whether plain text counts as output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainText {
-    /// Not handled in general: the dialect's reader decides.
+    /// Plain text is not handled in general; the dialect's reader decides.
     NoAnswer,
-    /// An allow with a message at exit 0, a warning at 1, a deny at 2.
+    /// Plain text is an allow with a message at exit code 0, a warning at 1, and a deny at 2.
     Answer,
 }
 
-/// Meaning of text at exit codes from 3 on.
+/// Meaning of text at exit codes of 3 and above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherExit {
     /// The hook failed.
@@ -137,18 +137,18 @@ pub enum OtherExit {
     Denies,
 }
 
-/// Effect of exit 2.
+/// Effect of exit code 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitTwo {
-    /// Depends on the output: text denies, JSON decides.
+    /// The effect depends on the output: text denies, JSON decides.
     AsPrinted,
-    /// `{"decision": "block"}` in any case; a printed reason to block is kept.
+    /// The output is always `{"decision": "block"}`. A printed reason for a block is kept.
     Blocks,
-    /// `{"action": "block"}` in any case.
+    /// The output is always `{"action": "block"}`.
     BlocksByAction,
 }
 
-/// Meaning of `ask` in the original's aggregate.
+/// Meaning of `ask` when the original client combines results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskSemantics {
     /// Accepted, but without effect.
@@ -159,14 +159,14 @@ pub enum AskSemantics {
     Asks,
 }
 
-/// What identifies duplicates of a hook.
+/// What two hooks must have in common to count as duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DedupeKey {
     /// Hooks are never duplicates.
     Never,
     /// The command alone.
     Command,
-    /// `name:command`, including collisions.
+    /// The string `name:command`. Different hooks can collide, as in the original client.
     NameAndCommand,
 }
 
@@ -231,7 +231,7 @@ pub(super) const LLXPRT: DialectSwitches = DialectSwitches {
     ..NATIVE
 };
 
-/// LLxprt Code of 2026-08-20.
+/// LLxprt Code as of 2026-08-20.
 pub(super) const LLXPRT_2026_08: DialectSwitches = DialectSwitches {
     shell: &["bash", "-c"],
     env_names: &[("LLXPRT_PROJECT_DIR", EnvValue::Cwd)],
@@ -244,7 +244,7 @@ pub(super) const LLXPRT_2026_08: DialectSwitches = DialectSwitches {
     ..LLXPRT
 };
 
-/// Gemini CLI of 2026-08-21. `GEMINI_PLANS_DIR` is not set, because only the client knows it.
+/// Gemini CLI as of 2026-08-21. `GEMINI_PLANS_DIR` is not set, because only the client knows that directory.
 pub(super) const GEMINI: DialectSwitches = DialectSwitches {
     harness: Some("gemini"),
     shell: &["bash", "-c"],

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Timeouts in hook settings. Dialects use different units, which users confuse.
+//! Parses timeouts in hook settings. Dialects use different units, which users confuse.
 
 use std::time::Duration;
 
 use super::HookDialect;
 use super::switches::TimeUnit;
 
-/// More seconds than this were probably meant as milliseconds.
+/// Maximum plausible number of seconds. A larger number was probably meant as milliseconds.
 const MAX_PLAUSIBLE_SECONDS: f64 = 3600.0;
-/// Fewer milliseconds than this were probably meant as seconds.
+/// Minimum plausible number of milliseconds. A smaller number was probably meant as seconds.
 const MIN_PLAUSIBLE_MILLISECONDS: f64 = 100.0;
-/// Longest accepted timeout of a hook.
+/// Maximum timeout of a hook.
 const MAX_HOOK_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// An invalid timeout in hook settings.
+/// Why a timeout in hook settings is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum HookTimeError {
     /// The number is zero, negative or not finite.
@@ -26,7 +26,7 @@ pub enum HookTimeError {
 }
 
 impl HookDialect {
-    /// The duration of a bare number in hook settings, in the dialect's unit.
+    /// Converts a plain number in hook settings to a duration, using the dialect's unit.
     pub fn duration(&self, number: f64) -> Result<Duration, HookTimeError> {
         if !number.is_finite() || number <= 0.0 {
             return Err(HookTimeError::NotPositive(number));
@@ -41,7 +41,7 @@ impl HookDialect {
         }
     }
 
-    /// A warning if the number looks as if it was meant in another unit.
+    /// Returns a warning if the number was probably meant in another unit.
     pub fn timeout_warning(&self, number: f64) -> Option<String> {
         let name = self.name;
         match self.switches.time_unit {

@@ -2,8 +2,8 @@
 
 //! Encodes an outcome for Gemini CLI and LLxprt Code.
 //!
-//! A deny is `{"decision": "deny", "reason": …}` with exit 0. `ask` is never sent: without a terminal, Gemini CLI hangs on it, and
-//! LLxprt Code treats it as an allow.
+//! A deny is `{"decision": "deny", "reason": …}` with exit code 0. `ask` is never sent: Gemini CLI hangs on it
+//! without a terminal, and LLxprt Code treats it as an allow.
 
 use serde_json::Value;
 use tenterhook_event::{EventKind, HookCall, Outcome, SelectionMode};
@@ -12,7 +12,7 @@ use super::wire::{GeminiHookOutput, GeminiSpecificOutput, ToolConfig};
 use crate::outcome_encoding::{ExpressibleOutcome, changed_fields, model_request, model_response};
 use crate::{EventRow, HookReply};
 
-/// Which client reads the reply.
+/// The client that reads the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GeminiVariant {
     Gemini,
@@ -35,7 +35,7 @@ pub(crate) fn encode(
     }
     match row.kind {
         EventKind::PreTool => specific.tool_input = answer.input.take(),
-        // The reason replaces the output.
+        // The client replaces the tool output with the reason.
         EventKind::PostTool if output.decision.is_none() && answer.output.is_some() => {
             output.decision = Some("deny");
             output.reason = answer.output_text();
@@ -44,18 +44,18 @@ pub(crate) fn encode(
         EventKind::PostModel if output.decision.is_none() => {
             specific.llm_response = model_response(call, outcome);
         }
-        // LLxprt Code only shows a deny on the screen, and runs the tools that the model requested.
+        // LLxprt Code only displays a deny, and still runs the tools that the model requested.
         EventKind::PostModel if form == GeminiVariant::Gemini && answer.stop.is_none() => {
             answer.stop.clone_from(&output.reason);
         }
         EventKind::ToolSelection => {
             let none = answer.is_denied(row) || answer.stop.is_some();
             specific.tool_config = tool_config(form, outcome, none);
-            // The client drops all other fields here.
+            // At this event the client ignores all other fields.
             answer.drop_message();
             answer.drop_stop();
         }
-        // A deny would start another turn; only an empty reply lets the agent stop.
+        // A deny would start another turn. Only an empty reply lets the agent stop.
         EventKind::Stop if form == GeminiVariant::Llxprt && answer.stop.take().is_some() => {
             output = GeminiHookOutput::default();
         }
@@ -68,7 +68,7 @@ pub(crate) fn encode(
         output.go_on = Some(false);
         output.stop_reason = Some(reason);
     }
-    // The client would append it to the tool output that the model reads.
+    // The client would append the message to the tool output that the model reads.
     if form == GeminiVariant::Llxprt && row.kind.concerns_tool() {
         answer.drop_message();
     }
@@ -81,7 +81,7 @@ pub(crate) fn encode(
     answer.into_reply(&output)
 }
 
-/// Sets the changed request, or a synthetic response, which the client reads only together with a deny.
+/// Sets the changed request or a synthetic response. The client reads a synthetic response only together with a deny.
 fn before_model(
     form: GeminiVariant,
     call: &HookCall,
@@ -107,7 +107,7 @@ fn before_model(
     }
 }
 
-/// Text of a model response.
+/// Returns the text of a model response.
 fn response_text(response: &Value) -> String {
     if let Some(text) = response.get("text").and_then(Value::as_str) {
         return text.to_owned();
@@ -119,7 +119,7 @@ fn response_text(response: &Value) -> String {
     parts.filter_map(text).collect()
 }
 
-/// The tools that remain available. LLxprt Code reads mode `NONE` without a list as "no restriction"; only an
+/// Returns the tools that remain available. LLxprt Code reads mode `NONE` without a list as "no restriction"; only an
 /// explicit empty list disables all tools.
 fn tool_config(form: GeminiVariant, outcome: &Outcome, none: bool) -> Option<ToolConfig> {
     let (mode, allowed) = if none { (SelectionMode::None, &[][..]) } else { outcome.tool_selection()? };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of Gemini CLI, and what a hook can do at each.
+//! The events of Gemini CLI, and what a hook can do at each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// One row per event, in the order of a session.
+/// The events, in the order in which they occur in a session.
 pub const EVENTS: &[EventRow] = &[
     EventRow { context: true, matcher: true, ..row("SessionStart", Kind::SessionStart) },
     EventRow {
@@ -20,7 +20,7 @@ pub const EVENTS: &[EventRow] = &[
         rewrite: RewriteSupport::ModelRequest,
         ..row("BeforeModel", Kind::PreModel)
     },
-    // Only a hint to the model: a call of an excluded tool still runs.
+    // The selection is only a hint to the model: if the model calls an excluded tool, the tool still runs.
     EventRow {
         deny: DenySupport::Feedback,
         rewrite: RewriteSupport::ToolSelection,
@@ -33,7 +33,7 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // Without a terminal, `ask` hangs forever.
+        // Without a terminal, the client hangs forever on `ask`.
         ask: AskSupport::Wait,
         rewrite: RewriteSupport::ToolInput,
         matcher: true,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON output of a hook of Gemini CLI or LLxprt Code.
+//! The JSON output of a Gemini CLI or LLxprt Code hook.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(super) struct GeminiHookOutput {
     pub(super) hook_specific_output: Option<GeminiSpecificOutput>,
 }
 
-/// Fields of one event. The client mixes naming styles.
+/// Fields that are specific to one event. The client mixes naming styles.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct GeminiSpecificOutput {
     #[serde(rename = "hookEventName")]
@@ -42,12 +42,12 @@ pub(super) struct GeminiSpecificOutput {
     pub(super) tool_config: Option<ToolConfig>,
 }
 
-/// Tools that the model may choose from.
+/// Tools that the model may call.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolConfig {
     pub(super) mode: &'static str,
-    /// Absent when no tool is excluded: an empty list excludes all tools.
+    /// Names of the allowed tools; absent if no tool is excluded, because an empty list excludes all tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) allowed_function_names: Option<Vec<String>>,
 }

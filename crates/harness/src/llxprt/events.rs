@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of LLxprt Code, and what a hook can do at each.
+//! The events of LLxprt Code, and what a hook can do at each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// One row per event, in the order of a session.
+/// The events, in the order in which they occur in a session.
 pub const EVENTS: &[EventRow] = &[
     EventRow { context: true, matcher: true, ..row("SessionStart", Kind::SessionStart) },
     EventRow {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for LLxprt Code, which has Gemini CLI's format with different effects.
+//! Codec for LLxprt Code, which uses Gemini CLI's format with different effects.
 
 pub mod events;
 
@@ -30,9 +30,10 @@ pub const HARNESS: Harness = Harness {
     neutral: |_| "",
 };
 
-/// `BeforeAgent` and `AfterAgent` surround every model response. Only the first has a prompt and only the last has a
-/// response; the others are neither a prompt nor the end of a turn. A deny at an `AfterAgent` in the middle of a turn would
-/// end the turn and still run the tool calls of the response.
+/// Corrects `BeforeAgent` and `AfterAgent`, which LLxprt Code fires around every model response. Only the first
+/// `BeforeAgent` has a prompt, and only the last `AfterAgent` has a response. The others are neither a prompt nor the
+/// end of a turn. A deny at an `AfterAgent` in the middle of a turn would end the turn, but the tool calls of the
+/// response would still run.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     let detail = &event.detail;
     let is_empty = match event.event {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of an OpenCode plugin and events of its bus, and what Tenterhook's plugin can do at each.
+//! The hooks of an OpenCode plugin and the events of OpenCode's bus, and what Tenterhook's plugin can do at each of
+//! them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The hooks, then the events of the bus, which can only be observed.
+/// The hooks, followed by the events of the bus, which can only be observed.
 pub const EVENTS: &[EventRow] = &[
-    // The plugin can remove the text of the message before the model reads it.
+    // The plugin can remove the message's text before the model reads it.
     EventRow {
         deny: DenySupport::Prevents,
         ask: AskSupport::Wait,
@@ -22,7 +23,7 @@ pub const EVENTS: &[EventRow] = &[
     skip("tool.definition", "fires for every tool at every turn"),
     EventRow {
         deny: DenySupport::Prevents,
-        // The client's own prompt follows this hook; without a terminal it is a deny.
+        // The client's own prompt follows this hook; without a terminal, the client denies the call.
         ask: AskSupport::Wait,
         rewrite: RewriteSupport::ToolInput,
         wiring: InstallWiring::Guard,
@@ -57,7 +58,7 @@ pub const EVENTS: &[EventRow] = &[
     skip("file.edited", NOISE),
     skip("file.watcher.updated", NOISE),
     row("permission.asked", Kind::PermissionRequest),
-    // The payload says which of the two it was.
+    // The payload says whether the permission was granted or denied.
     row("permission.replied", Kind::Other),
     skip("plugin.added", NOISE),
     skip("catalog.updated", NOISE),

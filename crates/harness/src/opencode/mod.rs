@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for OpenCode. Its hooks are functions of a plugin, so Tenterhook installs one that calls the hook program. Payload and
-//! reply are Tenterhook's own formats, close to the arguments of the plugin's hooks:
+//! Codec for OpenCode. Its hooks are functions of a plugin, so Tenterhook installs a plugin that calls the hook
+//! program. The payload and the reply have Tenterhook's own formats. The payload is close to the arguments of the
+//! plugin's hooks:
 //!
 //! ```json
 //! {"hook": "tool.execute.before", "input": {"tool": "bash", "sessionID": "s", "callID": "c"},
 //!  "output": {"args": {"command": "make"}}, "directory": "/w", "worktree": "/w"}
 //! ```
 //!
-//! A session that was started by another one has that session's id as `parentSessionID`. An event of the bus has
-//! `"hook": "event"` and is in `input.event`. The reply is one line of JSON, or nothing when no rule matches; see
-//! [`PluginReply`](crate::PluginReply).
+//! If a session was started by another session, `parentSessionID` is the other session's id. An event of the bus has
+//! `"hook": "event"`, and its content is in `input.event`. The reply is one line of JSON, or empty if no rule
+//! matches; see [`PluginReply`](crate::PluginReply).
 
 pub mod events;
 
@@ -53,7 +54,7 @@ pub const HARNESS: Harness = Harness {
         model_response: &[],
         ..PayloadKeys::CLAUDE
     },
-    // OpenCode would wait forever; the plugin sets its own deadline.
+    // OpenCode would wait forever, so the plugin sets its own deadline.
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: None,
@@ -65,7 +66,7 @@ pub const HARNESS: Harness = Harness {
 };
 
 fn adapt(fields: &Map<String, Value>, event: &mut Event) {
-    // A session that was started by another one belongs to a subagent.
+    // A session that was started by another session belongs to a subagent.
     if event.agent.parent.is_some() {
         event.agent.id.clone_from(&event.harness_session_id);
     }
@@ -85,7 +86,7 @@ fn adapt(fields: &Map<String, Value>, event: &mut Event) {
     }
 }
 
-/// Text of the user's message, joined from all its text parts.
+/// Returns the text of the user's message, joined from all its text parts.
 fn prompt(fields: &Map<String, Value>) -> String {
     let parts = payload_keys::find_value(fields, &["output.parts"]).and_then(Value::as_array);
     let texts = parts.into_iter().flatten().filter_map(|part| part.get("text")?.as_str());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of pi that an extension can observe, and what Tenterhook's extension can do at each.
+//! The events of pi that an extension can observe, and what Tenterhook's extension can do at each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// One row per event, in the order of a session.
+/// The events, in the order in which they occur in a session.
 pub const EVENTS: &[EventRow] = &[
     skip("project_trust", "decides about files of the project, not about the agent's actions"),
     row("session_start", Kind::SessionStart),
@@ -30,7 +30,7 @@ pub const EVENTS: &[EventRow] = &[
     skip("cache_warming_decision", NOISE),
     skip("message_start", NOISE),
     skip("message_update", NOISE),
-    // Reported for messages of the model only.
+    // The event is reported for messages from the model only.
     row("message_end", Kind::PostModel),
     skip("tool_execution_start", NOISE),
     EventRow {
@@ -53,7 +53,7 @@ pub const EVENTS: &[EventRow] = &[
     skip("agent_end", NOISE),
     EventRow { deny: DenySupport::Prevents, ..row("agent_before_settle", Kind::Stop) },
     skip("agent_settled", NOISE),
-    // A command that the user typed after `!`. It is recorded, not judged.
+    // The user typed this command after `!`. It is recorded, but rules do not evaluate it.
     row("user_bash", Kind::Other),
     EventRow { deny: DenySupport::Prevents, ..row("session_before_compact", Kind::PreCompact) },
     row("session_compact", Kind::PostCompact),

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for pi. Its hooks are functions of an extension, so Tenterhook installs one that calls the hook program. Payload and
-//! reply are Tenterhook's own formats. The payload has Claude Code's keys with pi's names of events and tools:
+//! Codec for pi. Its hooks are functions of an extension, so Tenterhook installs an extension that calls the hook
+//! program. The payload and the reply have Tenterhook's own formats. The payload has Claude Code's keys with pi's
+//! names for events and tools:
 //!
 //! ```json
 //! {"hook_event_name": "tool_call", "session_id": "s", "cwd": "/w", "tool_name": "bash",
 //!  "tool_input": {"command": "make"}, "tool_use_id": "c"}
 //! ```
 //!
-//! A call that was made by another tool, such as a `codemode` script, has that tool's id as `parent_tool_use_id`. The
-//! reply is a [`PluginReply`](crate::PluginReply).
+//! If a call was made by another tool, such as a `codemode` script, `parent_tool_use_id` is that tool's id. The reply
+//! is a [`PluginReply`](crate::PluginReply).
 
 pub mod events;
 
@@ -28,7 +29,7 @@ pub const HARNESS: Harness = Harness {
     keys: PayloadKeys { message: &["command", "custom_instructions"], ..PayloadKeys::CLAUDE },
     unhooked_stdin: false,
     version_gaps: &[],
-    // pi waits without a limit; the extension sets its own deadline.
+    // pi waits without a time limit, so the extension sets its own deadline.
     deadline: None,
     mcp_name: McpToolId::from_tool_name,
     adapt: |_, _| {},

@@ -2,8 +2,9 @@
 
 //! Encodes an outcome for Qwen Code.
 //!
-//! `permissionDecision: allow` of another hook overrides `decision: deny` and exit 2. A deny is therefore sent as a
-//! `permissionDecision`, and an `allow` is never sent, because it would override another hook's deny.
+//! If another hook returns `permissionDecision: allow`, the client ignores `decision: deny` and exit code 2. A deny
+//! is therefore sent as a `permissionDecision`. An `allow` is never sent, because it would override another hook's
+//! deny.
 
 use tenterhook_event::{Decision, EventKind, HookCall, Outcome};
 
@@ -32,8 +33,8 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
                 Decision::None | Decision::Defer | Decision::Ask => None,
             };
         }
-        // A block has no effect here: the reason is added to the output as context, and a new output replaces the stop
-        // reason.
+        // A block has no effect here: the client adds its reason to the output as context. A new output replaces the
+        // stop reason.
         EventKind::PostTool => {
             specific.additional_context =
                 if denied { answer.feedback_text(row) } else { answer.context.take() };
@@ -41,7 +42,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
                 answer.stop = Some(text);
             }
         }
-        // `continue: false` would keep the agent running; only an empty reply lets it stop.
+        // `continue: false` would keep the agent running. Only an empty reply lets the agent stop.
         EventKind::Stop | EventKind::SubagentStop if answer.stop.take().is_some() => {}
         _ if denied => {
             output.decision = Some(BlockDecision::Block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Qwen Code, which has Claude Code's events and format, and Gemini's tools.
+//! Codec for Qwen Code, which uses Claude Code's events and format with Gemini's tools.
 
 mod encode;
 pub mod events;
@@ -28,8 +28,8 @@ pub const HARNESS: Harness = Harness {
     neutral: |_| "",
 };
 
-/// After every batch of tools the client fires `UserPromptSubmit` again with an empty prompt, although the user submitted
-/// nothing.
+/// Corrects prompt events: after every batch of tools, the client fires `UserPromptSubmit` again with an empty
+/// prompt, although the user submitted nothing.
 fn adapt(fields: &Map<String, Value>, event: &mut Event) {
     let empty = event.detail.prompt.as_deref().is_none_or(str::is_empty);
     if event.event == EventKind::Prompt && empty && !fields.contains_key("submitted_prompt") {

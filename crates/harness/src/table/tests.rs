@@ -56,7 +56,7 @@ fn no_harness_names_an_event_twice() {
     }
 }
 
-/// An action that can be prevented can also be asked about.
+/// Checks that the user can also be asked about every action that can be prevented.
 #[test]
 fn a_gate_states_who_asks() {
     for harness in HARNESSES {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for VS Code Copilot with the editor's built-in agent, which has nearly Claude Code's format.
+//! Codec for VS Code Copilot with the editor's built-in agent, whose format is nearly the same as Claude Code's.
 
 mod encode;
 pub mod events;

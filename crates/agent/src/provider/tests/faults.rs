@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests of failures: bounded attempts, clear messages, no text lost or reported twice.
+//! Tests failures: the number of attempts is limited, messages are clear, and no text is lost or reported twice.
 
 use std::time::Instant;
 use tenterhook_test_support::{HANG_TIMEOUT, assert_no_hang, assert_waited};
@@ -21,7 +21,7 @@ fn error_text(error: &ProviderError, server: &ModelServer) -> String {
     format!("{:?}: {error}{hint}", error.kind).replace(&server.url(), "URL")
 }
 
-/// Number of events before the middle of the text. Anthropic sends extra events at the start.
+/// Returns the number of events before the middle of the text. Anthropic sends extra events at the start.
 fn middle(name: &str) -> usize {
     if name == "anthropic" { 4 } else { 2 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests of the reply parsers with events that the scripted server does not send.
+//! Tests the reply parsers with events that the scripted server does not send.
 
 use super::super::anthropic::AnthropicProtocol;
 use super::super::gemini::GeminiProtocol;
@@ -8,7 +8,7 @@ use super::super::openai::OpenAiProtocol;
 use super::super::protocol::{ProviderProtocol, StreamError};
 use super::*;
 
-/// Parses events to a reply.
+/// Parses events into a reply.
 fn parse_events(protocol: &dyn ProviderProtocol, events: &[Value]) -> Result<ModelReply, StreamError> {
     let mut reader = protocol.reader(&request(Vec::new()));
     for event in events {
@@ -18,7 +18,7 @@ fn parse_events(protocol: &dyn ProviderProtocol, events: &[Value]) -> Result<Mod
     Ok(reader.draft().take_reply("m"))
 }
 
-/// Parses a reply with a tool call whose arguments are cut off, with the given stop reason.
+/// Parses a reply with a tool call whose arguments are cut off. The reply ends with the given stop reason.
 fn parse_truncated_call(
     protocol: &dyn ProviderProtocol,
     anthropic: &str,

@@ -13,7 +13,7 @@ use super::*;
 
 /// Time limit of hooks that do not end by themselves.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
-/// Time limit of hooks that end: a test that waits for it hangs.
+/// Time limit of hooks that end by themselves. A test that reaches this limit hangs.
 const LONG_TIMEOUT: Duration = Duration::from_mins(4);
 
 fn hook(line: CommandLine) -> CommandHook {
@@ -35,7 +35,8 @@ fn call(payload: usize) -> HookCall {
     HookCall { event, native: None }
 }
 
-/// Runs a hook that answers: it may take as long as a busy machine needs, but has to end well before its deadline.
+/// Runs a hook that answers. The hook may take as long as it needs on a busy machine, but has to end well before its
+/// deadline.
 async fn run_shell(text: &str, payload: usize) -> Result<InterpretedOutput, RunFailure> {
     let started = Clock::now();
     let command = hook(CommandLine::Shell(text.to_owned()));
@@ -126,7 +127,7 @@ async fn a_missing_program_is_a_failure_with_a_clear_message() {
 
 #[tokio::test]
 async fn a_script_that_is_not_there_is_a_failure_and_never_a_deny() {
-    // Both exit with 2 by themselves, which would mean deny.
+    // Both programs exit with code 2 on their own, which would mean deny.
     for words in [["python3", "/no/such/guard.py"], ["sh", "/no/such/guard.sh"]] {
         let command = hook(CommandLine::Exec(words.map(ToOwned::to_owned).to_vec()));
         let result = run(&command, &call(0), Origin::hook("h"), SHORT_TIMEOUT).await;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! HTTP hooks against a real server on loopback.
+//! Tests HTTP hooks with a real server on the loopback interface.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,12 +12,12 @@ use tenterhook_harness::dialect;
 
 use super::*;
 
-/// Time limit if no response comes.
+/// Time limit for tests in which no response arrives.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(400);
-/// Time limit if a response comes: longer than a busy machine needs.
+/// Time limit for tests in which a response arrives; longer than a busy machine needs.
 const LONG_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Answers one request with these bytes, or never, and passes on the request.
+/// Starts a server that answers one request with these bytes, or never, and passes the request to the test.
 fn start_server(answer: Option<&'static str>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -35,7 +35,7 @@ fn start_server(answer: Option<&'static str>) -> (String, Receiver<String>) {
         send.send(String::from_utf8_lossy(&request).into_owned()).unwrap();
         match answer {
             Some(answer) => drop(stream.write_all(answer.as_bytes())),
-            // Until the caller disconnects.
+            // Reads until the caller disconnects.
             None => while stream.read(&mut buffer).is_ok_and(|read| read > 0) {},
         }
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An SDK client: a program with hooks, its stream, and the calls that wait for its replies.
+//! An SDK client: a program with hooks, its stream, and the calls that are waiting for replies.
 
 mod unnumbered_replies;
 
@@ -16,17 +16,17 @@ use super::messages::{CancelReason, HandlerError, SdkCall, SdkMessage, SdkReply}
 use super::{A3sAnswer, RunFailure};
 use crate::HookId;
 
-/// How long pending calls wait for a disconnected client to reconnect, within their time limits.
+/// How long pending calls wait for a disconnected client to reconnect. Their own time limits still apply.
 pub const RECONNECT_GRACE: Duration = Duration::from_millis(500);
-/// Most calls that may wait for one client.
+/// Maximum number of calls that may wait for one client.
 pub const MAX_PENDING_CALLS: usize = 4096;
-/// Most events that are kept for the observers of a disconnected client.
+/// Maximum number of events kept for the observers of a disconnected client.
 pub const MAX_QUEUED_EVENTS: usize = 256;
 
-/// Most unread messages of a stream. A new stream starts with all pending calls and all queued events, so it must have
-/// room for both.
+/// Maximum number of unread messages in a stream. A new stream starts with all pending calls and all queued events,
+/// so it must have room for both.
 const STREAM_CAPACITY: usize = 2 * MAX_PENDING_CALLS;
-/// Most finished calls that are remembered, to distinguish a late reply from an invalid one.
+/// Maximum number of finished calls that are remembered, to distinguish a late reply from an invalid one.
 const MAX_FINISHED_CALLS: usize = 1024;
 
 /// A program with hooks.
@@ -39,7 +39,7 @@ pub struct SdkClient {
 #[derive(Default)]
 struct ClientState {
     stream: Option<mpsc::Sender<SdkMessage>>,
-    /// Number of streams opened so far, which is also the number of the current one.
+    /// Number of streams opened so far, which is also the current stream's number.
     stream_count: u64,
     /// When the last stream ended.
     disconnected: Option<Instant>,
@@ -47,7 +47,7 @@ struct ClientState {
     queued_events: VecDeque<SdkCall>,
     missed: u64,
     finished: VecDeque<FinishedCall>,
-    /// Whether the client replies without `call_id`: each of its hooks then gets one call at a time.
+    /// Whether the client replies without `call_id`. Each of its hooks then gets one call at a time.
     replies_unnumbered: bool,
     sequence_locks: BTreeMap<HookId, Arc<tokio::sync::Mutex<()>>>,
 }
@@ -61,7 +61,7 @@ struct FinishedCall {
     call_id: u64,
     hook: HookId,
     end: CallEnd,
-    /// Number of the stream that was open at the end of the call.
+    /// Number of the stream that was open when the call ended.
     stream: u64,
 }
 
@@ -93,10 +93,10 @@ pub enum RejectedReply {
     /// The call was cancelled.
     #[error("the reply came too late: the call was cancelled")]
     TooLate,
-    /// The hook or the event is not that of the call.
+    /// The reply names another hook or event than the call.
     #[error("the reply names another hook or event than the call, so the hook has failed")]
     Mismatch,
-    /// The reply has no call id and could be for several calls.
+    /// The reply has no call id and could belong to several calls.
     #[error(
         "the reply has no `call_id`, and more than one call of the hook is pending or was cancelled; send `call_id` back"
     )]
@@ -114,7 +114,7 @@ pub struct SdkStream {
     pub missed: u64,
 }
 
-/// Removes a pending call when its caller stops waiting, and cancels it at the client.
+/// Removes a pending call when its caller stops waiting, and tells the client that the call is cancelled.
 struct PendingCallGuard<'a> {
     client: &'a SdkClient,
     call_id: u64,
@@ -148,7 +148,7 @@ impl SdkClient {
         self.lock().pending.len()
     }
 
-    /// Opens a stream and sends all pending calls again. An older stream ends.
+    /// Opens a stream and sends all pending calls again. The client's earlier stream ends.
     pub fn open_stream(&self) -> SdkStream {
         let (sender, messages) = mpsc::channel(STREAM_CAPACITY);
         let mut state = self.lock();
@@ -156,7 +156,7 @@ impl SdkClient {
         let pending = state.pending.values().map(|pending| pending.call.clone());
         let redelivered: Vec<_> = pending.chain(state.queued_events.iter().cloned()).collect();
         for call in redelivered {
-            // The channel has room for all of them.
+            // The channel has room for all pending calls.
             let _ = sender.try_send(SdkMessage::Call(SdkCall { redelivered: true, ..call }));
         }
         state.queued_events.clear();
@@ -165,8 +165,8 @@ impl SdkClient {
         SdkStream { messages, number: state.stream_count, missed: std::mem::take(&mut state.missed) }
     }
 
-    /// Closes a stream. Pending calls wait for [`RECONNECT_GRACE`], then they fail. Returns whether it was the current
-    /// stream.
+    /// Closes a stream. Pending calls wait for [`RECONNECT_GRACE`], then they fail. Returns whether the closed stream
+    /// was the current one.
     pub fn close_stream(self: &Arc<Self>, number: u64) -> bool {
         let mut state = self.lock();
         if state.stream_count != number || state.stream.is_none() {
@@ -209,7 +209,7 @@ impl SdkClient {
             Ok(answer) => Ok(answer),
             Err(HandlerError(why)) => Err(RunFailure::Failed(why)),
         };
-        // The caller may be gone by now.
+        // The caller may have stopped waiting by now.
         let _ = answer.send(result);
         if fits { Ok(()) } else { Err(RejectedReply::Mismatch) }
     }
@@ -303,7 +303,7 @@ impl ClientState {
 
     fn cancel(&mut self, call_id: u64, hook: &HookId, reason: CancelReason) {
         self.remember_finished(call_id, hook, CallEnd::Cancelled);
-        // The message may be lost if the client does not read: nothing waits for the call any more.
+        // The message may be lost if the client does not read. That is harmless: nothing waits for the call any more.
         let _ = self.try_send(SdkMessage::Cancelled { call_id, reason });
     }
 

@@ -11,14 +11,14 @@ use tokio::time::Instant;
 
 use crate::{Hook, HookId};
 
-/// The call of one hook for one event.
+/// One call of a hook for an event.
 #[derive(Debug, Clone)]
 pub struct SdkCall {
     /// Unique id of this call.
     pub call_id: u64,
     /// The hook that is called.
     pub hook: HookId,
-    /// Name of the event in the SDK.
+    /// The SDK's name for the event.
     pub event_type: Arc<str>,
     /// Id of the event.
     pub event_id: EventId,
@@ -28,11 +28,11 @@ pub struct SdkCall {
     pub ts: Timestamp,
     /// The event as JSON.
     pub payload: Arc<[u8]>,
-    /// When the engine stops waiting; `None` if it does not wait for a reply.
+    /// When the engine stops waiting; `None` if the engine does not wait for a reply.
     pub deadline: Option<Instant>,
-    /// Number of times the hook has been called for this event, including this one.
+    /// How many times the hook has been called for this event, including this call.
     pub attempt: u32,
-    /// Whether the call was sent before, or happened while the client was disconnected.
+    /// Whether the call was sent before, or the event happened while the client was disconnected.
     pub redelivered: bool,
 }
 
@@ -60,9 +60,9 @@ pub enum SdkMessage {
 /// Why the engine no longer waits for a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelReason {
-    /// The time limit is over.
+    /// The time limit was reached.
     TimedOut,
-    /// The caller is gone.
+    /// The caller stopped waiting.
     CallerGone,
     /// The hook is no longer registered.
     Unregistered,
@@ -76,12 +76,12 @@ pub struct HandlerError(pub String);
 /// A reply from a client.
 #[derive(Debug, Clone)]
 pub struct SdkReply {
-    /// Id of the call. `None` if the client does not know this field; the reply is then for the only pending call of
-    /// the hook.
+    /// Id of the call. `None` if the client does not know this field; the reply then belongs to the hook's only
+    /// pending call.
     pub call_id: Option<u64>,
     /// The hook that replies; must be the hook that was called.
     pub hook: String,
-    /// Id of the event; must be the event of the call. May be empty if there is no `call_id`.
+    /// Id of the event; must be the call's event. May be empty if there is no `call_id`.
     pub event_id: String,
     /// The answer of the hook, or its error.
     pub answer: Result<A3sAnswer, HandlerError>,

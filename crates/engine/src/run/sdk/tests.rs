@@ -77,7 +77,7 @@ async fn two_thousand_questions_in_any_order_are_not_confused() {
         calls_received.push(next_call(&mut stream).await);
     }
     assert_eq!(client.pending_calls(), 2000);
-    // Calls are answered in reverse order; each gets its own command.
+    // Calls are answered in reverse order, and each answer repeats the command of its call.
     for call in calls_received.iter().rev() {
         let event: Value = serde_json::from_slice(&call.payload).unwrap();
         let command = format!("{}; true", event["args"]["command"].as_str().unwrap());
@@ -355,7 +355,7 @@ async fn what_becomes_of_a_hook_is_written_down() {
     assert_eq!(*log.0.lock().unwrap(), expected);
 }
 
-/// An answer of a client that knows neither `call_id` nor `event_id`.
+/// Returns an answer of a client that knows neither `call_id` nor `event_id`.
 fn unnumbered(hook: &str, action: A3sAction) -> SdkReply {
     let answer = Ok(A3sAnswer { action, reason: Some("because".to_owned()), modified: None, delay: None });
     SdkReply { call_id: None, hook: hook.to_owned(), event_id: String::new(), answer }
@@ -416,7 +416,7 @@ async fn a_late_answer_without_call_id_does_not_count_for_the_next_question() {
     assert!(matches!(stream.messages.recv().await, Some(SdkMessage::Cancelled { .. })));
     let second = fire(&engine, 2);
     next_call(&mut stream).await;
-    // It may be the answer to either call.
+    // The answer may belong to either call.
     assert_eq!(client.accept_reply(unnumbered("h", A3sAction::Continue)), Err(RejectedReply::Ambiguous));
     assert_eq!(second.await.unwrap().decision, Decision::Deny);
 

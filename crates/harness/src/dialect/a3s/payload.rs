@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Writes an event as seed 003's JSON.
+//! Writes an event in the JSON format of seed 003.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, EventKind as Kind, HookCall};
@@ -11,11 +11,11 @@ use crate::dialect::fields::output_text;
 /// Session state that a single event does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct A3sSessionContext {
-    /// Recently run tools, the latest last.
+    /// Recently run tools, most recent last.
     pub recent_tools: Vec<String>,
-    /// Tokens sent to the model so far.
+    /// Number of tokens sent to the model so far.
     pub input_tokens: u64,
-    /// Tokens received from the model so far.
+    /// Number of tokens received from the model so far.
     pub output_tokens: u64,
 }
 
@@ -28,14 +28,15 @@ pub(super) fn stdin(event: &Event) -> Vec<u8> {
     serde_json::to_vec(&written(event, &A3sSessionContext::default())).unwrap_or_default()
 }
 
-/// The event as sent to an SDK hook. A payload that arrived in this format keeps its additional fields.
+/// Returns the event as it is sent to an SDK hook. If the payload arrived in this format, its additional fields are
+/// kept.
 pub fn payload(call: &HookCall, session: &A3sSessionContext) -> Vec<u8> {
     let event = &call.event;
     let mut fields = written(event, session);
     let brought = call.native.as_ref().map(|native| &native.fields).filter(|native| is_ours(native));
     for (key, value) in brought.into_iter().flatten() {
         match (key.as_str(), fields.get_mut(key)) {
-            // Always written from the event, because an earlier hook may have changed it.
+            // These fields are always written from the event, because an earlier hook may have changed it.
             ("eventType" | "sessionId" | "timestamp" | "tool" | "args", Some(_)) => {}
             ("metadata", Some(Value::Object(known))) => {
                 for (key, value) in value.as_object().into_iter().flatten() {
@@ -53,7 +54,7 @@ pub fn payload(call: &HookCall, session: &A3sSessionContext) -> Vec<u8> {
     serde_json::to_vec(&fields).unwrap_or_default()
 }
 
-/// The call of a failed tool, as `PostToolUse` with `success: false`.
+/// Converts the call of a failed tool to `PostToolUse` with `success: false`.
 pub fn failed_tool_result(call: &HookCall) -> HookCall {
     let mut result = call.clone();
     let event = &mut result.event;
@@ -65,12 +66,12 @@ pub fn failed_tool_result(call: &HookCall) -> HookCall {
     result
 }
 
-/// The tool's output in the form that a hook receives.
+/// Returns the tool's output in the form that hooks receive.
 pub(super) fn given_output(event: &Event) -> Value {
     event.detail.tool_output.as_ref().map(output_text).unwrap_or_default().into()
 }
 
-/// Whether a native payload is in this format.
+/// Returns whether a native payload is in this format.
 fn is_ours(native: &Map<String, Value>) -> bool {
     native.contains_key("eventType")
 }
@@ -196,7 +197,7 @@ fn model(event: &Event) -> Option<Value> {
     event.agent.model.as_ref().map(|name| json!({"name": name}))
 }
 
-/// The model's response in one format, for all harnesses.
+/// Returns the model's response in one format for all harnesses.
 fn response(event: &Event) -> Value {
     let given = event.detail.model_response.clone().unwrap_or_default();
     let first = |keys: &[&str]| keys.iter().find_map(|key| given.get(key)).cloned();

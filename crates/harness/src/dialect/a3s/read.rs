@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads an event in seed 003's JSON, as sent by agents that use the SDK.
+//! Reads an event in the JSON format of seed 003, as sent by agents that use the SDK.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, EventKind as Kind, HookCall, ToolCall, ToolClass};
@@ -9,7 +9,7 @@ use super::schema::{self, EventShape};
 use crate::payload::{DecodeError, parse_payload};
 use crate::{CallMeta, mcp};
 
-/// An event payload that cannot be read.
+/// Why an event payload cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum A3sReadError {
     /// The payload is too large, or not a JSON object.
@@ -25,8 +25,8 @@ pub enum A3sReadError {
     },
 }
 
-/// Reads the payload of an event. Values that the caller passes (`session`, `meta`) take precedence over the payload,
-/// which may omit them.
+/// Reads the payload of an event. Values that the caller passes in `session` and `meta` take precedence over the
+/// payload, which may omit them.
 pub fn event(
     shape: &'static EventShape,
     meta: &CallMeta,
@@ -98,7 +98,7 @@ fn fill_event(event: &mut Event, fields: &Map<String, Value>) {
     }
 }
 
-/// The tool call. A shell call without a command is an error: it must not pass a gate.
+/// Reads the tool call. A shell call without a command is an error, so that it cannot pass a gate.
 fn tool(shape: &EventShape, fields: &Map<String, Value>) -> Result<Option<ToolCall>, A3sReadError> {
     let Some(name) = fields.get("tool").and_then(Value::as_str) else { return Ok(None) };
     let mut tool = ToolCall::new(name, fields.get("args").cloned().unwrap_or_else(|| json!({})));

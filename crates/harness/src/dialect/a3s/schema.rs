@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fields of each event of the A3S hook design, and which of them a hook may change. The design leaves some open;
-//! `docs/spec/sdk-events.md` documents the same table.
+//! Lists the fields of each event in the A3S hook design, and which of them a hook may change. Where the design
+//! leaves fields open, this table defines them; `docs/spec/sdk-events.md` documents the same table.
 
 use serde_json::{Map, Value};
 use tenterhook_event::EventKind as Kind;
@@ -9,9 +9,9 @@ use tenterhook_event::EventKind as Kind;
 /// One event of the design.
 #[derive(Debug)]
 pub struct EventShape {
-    /// Tenterhook's kind of the event.
+    /// Tenterhook's event kind.
     pub kind: Kind,
-    /// Name in the design, or in its style.
+    /// Name of the event in the design, or a name in the same style.
     pub name: &'static str,
     /// Fields in addition to [`COMMON_FIELDS`].
     pub fields: &'static [FieldSpec],
@@ -122,7 +122,7 @@ const fn event(
     EventShape { kind, name, fields, modified }
 }
 
-/// The thirteen events of the design, and five more that harnesses have.
+/// The thirteen events of the design, and five further events that harnesses have.
 pub const EVENTS: &[EventShape] = &[
     event(
         Kind::SessionStart,
@@ -231,17 +231,17 @@ pub const EVENTS: &[EventShape] = &[
     ),
 ];
 
-/// The event of a kind; `None` for kinds that the design does not have.
+/// Returns the event for a kind; `None` if the design has no such event.
 pub fn shape_of_kind(kind: Kind) -> Option<&'static EventShape> {
     EVENTS.iter().find(|event| event.kind == kind)
 }
 
-/// The event with a name of the design, or of Tenterhook.
+/// Returns the event with this name, which may be the design's name or Tenterhook's.
 pub fn shape_by_name(name: &str) -> Option<&'static EventShape> {
     EVENTS.iter().find(|event| event.name == name || event.kind.name() == name)
 }
 
-/// The first missing or mistyped field. Unknown fields are allowed.
+/// Returns the first missing or mistyped field. Unknown fields are allowed.
 pub(super) fn find_mismatch(fields: &[FieldSpec], found: &Map<String, Value>, at: &str) -> Option<String> {
     fields.iter().find_map(|field| {
         let name = if at.is_empty() { field.name.to_owned() } else { format!("{at}.{}", field.name) };
@@ -252,7 +252,8 @@ pub(super) fn find_mismatch(fields: &[FieldSpec], found: &Map<String, Value>, at
     })
 }
 
-/// Like [`find_mismatch`], but unknown fields are errors: they would be dropped silently.
+/// Returns the first missing or mistyped field like [`find_mismatch`], but also rejects unknown fields, because they
+/// would be ignored silently.
 pub(super) fn find_strict_mismatch(
     fields: &[FieldSpec],
     found: &Map<String, Value>,

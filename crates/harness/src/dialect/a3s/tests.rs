@@ -183,7 +183,7 @@ fn a_change_with_another_action_than_continue_is_refused_and_a_block_counts() {
     assert_eq!(block.finding.decision, Decision::Deny);
 }
 
-/// One payload of each event, with every field.
+/// Returns one payload for each event, with every field.
 fn complete_payload(shape: &EventShape) -> Value {
     fn sample_fields(fields: &[FieldSpec]) -> Value {
         let value = |shape: &FieldShape| match shape {
@@ -219,7 +219,7 @@ fn every_event_that_comes_in_reaches_a_hook_whole() {
         let fields = told.as_object().unwrap();
         assert_eq!(schema::find_mismatch(COMMON_FIELDS, fields, ""), None, "{told}");
         assert_eq!(schema::find_mismatch(shape.fields, fields, ""), None, "{told}");
-        // The same from the event alone, as when a harness sent it in its own format.
+        // The same payload is built from the event alone, as if a harness had sent the event in its own format.
         let bare: Value = serde_json::from_slice(&payload::stdin(&call.event)).unwrap();
         assert_eq!(schema::find_mismatch(shape.fields, bare.as_object().unwrap(), ""), None, "{bare}");
     }

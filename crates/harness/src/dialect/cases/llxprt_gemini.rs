@@ -35,7 +35,7 @@ const PLANNING: Elsewhere = &[
     ("g-planner-201", "profile: sequential groups"),
 ];
 
-/// The cases were measured on LLxprt Code of 2026-08 and Gemini CLI.
+/// Returns the dialect on which a case was measured: LLxprt Code of 2026-08 or Gemini CLI.
 fn measured(case: &Value) -> &'static HookDialect {
     find(if case["system"] == "llxprt" { "llxprt-2026-08" } else { "gemini" }).unwrap()
 }
@@ -78,7 +78,7 @@ fn check_runner(dialect: &HookDialect, case: &Value) {
             json!(argv.collect::<Vec<_>>()) == *expected
         }
         "command_after_expansion" => json!(expanded) == *expected,
-        // Follows from the expanded command.
+        // This result follows from the expanded command.
         "injected_command_runs" => expected == false,
         "env" | "env_set" => {
             // Only the client knows the plans directory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Standard input of a hook of the LLxprt and Gemini family.
+//! Builds the standard input of hooks in the LLxprt and Gemini family.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, EventKind as Kind};
@@ -8,7 +8,7 @@ use tenterhook_event::{Event, EventKind as Kind};
 use crate::dialect::event_name_in;
 use crate::dialect::fields::output_text;
 
-/// The family's event names. A failed tool has none: its response contains the error.
+/// The family's event names. A failed tool has no event of its own: the tool response contains the error.
 pub(super) const NAMES: &[(Kind, &str)] = &[
     (Kind::PreTool, "BeforeTool"),
     (Kind::PostTool, "AfterTool"),
@@ -83,7 +83,7 @@ fn tool(event: &Event) -> Map<String, Value> {
     fields
 }
 
-/// `{llmContent, returnDisplay, error?}`: the format that hooks of the family expect.
+/// Returns `{llmContent, returnDisplay, error?}`, the format that hooks of the family expect.
 fn tool_response(event: &Event) -> Value {
     let output = event.detail.tool_output.clone().unwrap_or_default();
     let mut response = match output {

@@ -17,10 +17,10 @@ use super::{MatcherError, Mismatch, glob};
 pub struct A3sMatcher {
     /// Exact name of the tool.
     pub tool: Option<String>,
-    /// A glob on any path of the call; without a `/` it matches the file name at any depth.
+    /// A glob for any path of the call. A glob without a `/` matches the file name at any depth.
     #[serde(alias = "pathPattern")]
     pub path_pattern: Option<String>,
-    /// A regular expression on any command of the call.
+    /// A regular expression for any command of the call.
     #[serde(alias = "commandPattern")]
     pub command_pattern: Option<String>,
 }

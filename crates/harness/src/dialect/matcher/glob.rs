@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Globs on names and paths, and the paths of a tool call.
+//! Matches names and paths with globs, and returns the paths of a tool call.
 
 use std::borrow::Cow;
 
 use fast_glob::glob_match;
 use tenterhook_event::{Event, ToolCall};
 
-/// A glob that cannot be parsed.
+/// Why a glob cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GlobSyntaxError {
-    /// An empty name.
+    /// The name is empty.
     #[error("a name is missing")]
     NameMissing,
-    /// A backslash at the end.
+    /// The glob ends with a backslash.
     #[error("`{0}` ends with a backslash")]
     TrailingBackslash(String),
-    /// A character set without its end.
+    /// A character set is not closed.
     #[error("`{0}` has a `[` without its `]`")]
     UnclosedSet(String),
-    /// Alternatives without their end.
+    /// A list of alternatives is not closed.
     #[error("`{0}` has a `{{` without its `}}`")]
     UnclosedAlternatives(String),
-    /// The end of alternatives without their start.
+    /// A list of alternatives is closed but was not opened.
     #[error("`{0}` has a `}}` without its `{{`")]
     UnopenedAlternatives(String),
-    /// More alternatives than the glob library supports.
+    /// The glob has more alternatives than the glob library supports.
     #[error("`{0}` has too many alternatives")]
     TooManyAlternatives(String),
 }
 
-/// A glob on a whole name, in which `/` is an ordinary character.
+/// A glob for a whole name, in which `/` is an ordinary character.
 #[derive(Debug, Clone)]
 pub(super) struct NameGlob(String);
 
@@ -52,7 +52,7 @@ fn replace_slashes(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
-/// Validates a glob, because the library treats an invalid glob as one that matches nothing.
+/// Validates a glob. The library would treat an invalid glob as one that matches nothing.
 pub(super) fn check_glob(glob: &str) -> Result<(), GlobSyntaxError> {
     let mut letters = glob.chars();
     let mut braces = 0_usize;
@@ -76,7 +76,7 @@ pub(super) fn check_glob(glob: &str) -> Result<(), GlobSyntaxError> {
             _ => {}
         }
     }
-    // The library silently gives up after ten.
+    // The library silently gives up after ten alternatives.
     match braces {
         0 if glob.matches('{').count() <= 10 => Ok(()),
         0 => Err(GlobSyntaxError::TooManyAlternatives(glob.to_owned())),
@@ -84,13 +84,13 @@ pub(super) fn check_glob(glob: &str) -> Result<(), GlobSyntaxError> {
     }
 }
 
-/// Whether the glob matches the path or one of its parent directories.
+/// Returns whether the glob matches the path or one of its parent directories.
 pub(super) fn covers(glob: &str, path: &str) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
     ends.chain([path.len()]).filter_map(|end| path.get(..end)).any(|part| glob_match(glob, part))
 }
 
-/// Every path of a call, including those in a patch.
+/// Returns all paths of a call, including paths in a patch.
 pub(super) fn paths(tool: &ToolCall) -> Vec<&str> {
     const HEADS: &[&str] =
         &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- "];
@@ -102,7 +102,7 @@ pub(super) fn paths(tool: &ToolCall) -> Vec<&str> {
     paths
 }
 
-/// The path without `.`, `..` and repeated slashes; a relative path stays relative.
+/// Returns the path without `.`, `..` and repeated slashes. A relative path stays relative.
 pub(super) fn normalize(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
@@ -116,7 +116,7 @@ pub(super) fn normalize(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// The absolute path, as far as the event contains the working directory.
+/// Returns the absolute path, if the event contains the working directory.
 pub(super) fn absolute(path: &str, event: &Event) -> String {
     match event.cwd.as_deref() {
         Some(cwd) if !path.starts_with(['/', '~']) => normalize(&format!("{cwd}/{path}")),
@@ -124,7 +124,7 @@ pub(super) fn absolute(path: &str, event: &Event) -> String {
     }
 }
 
-/// The path relative to `dir`, if it is inside.
+/// Returns the path relative to `dir`; `None` if the path is outside it.
 pub(super) fn relative_to<'a>(path: &'a str, dir: Option<&str>) -> Option<&'a str> {
     path.strip_prefix(dir?.trim_end_matches('/'))?.strip_prefix('/')
 }

@@ -4,35 +4,35 @@
 
 use fancy_regex::{Regex, RegexBuilder};
 
-/// Longest accepted pattern.
+/// Maximum length of a pattern.
 const MAX_PATTERN_BYTES: usize = 4096;
-/// Number of steps after which a match is given up.
+/// Maximum number of steps for one search. After that, the search is abandoned.
 const MAX_MATCH_STEPS: usize = 100_000;
-/// Largest size of a compiled pattern.
+/// Maximum size of a compiled pattern.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// A regular expression that cannot be compiled.
+/// Why a regular expression cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
     /// The pattern is longer than [`MAX_PATTERN_BYTES`].
     #[error("longer than {MAX_PATTERN_BYTES} bytes")]
     TooLong,
-    /// A `*` or `+` at the start.
+    /// The pattern starts with `*` or `+`.
     #[error("nothing to repeat")]
     NothingToRepeat,
-    /// A `(?` group that JavaScript does not support.
+    /// The pattern has a `(?` group that JavaScript does not support.
     #[error("invalid group")]
     InvalidGroup,
-    /// A character set without its end.
+    /// A character set is not closed.
     #[error("a `[` without its `]`")]
     UnclosedSet,
-    /// A backslash at the end.
+    /// The pattern ends with a backslash.
     #[error("trailing backslash")]
     TrailingBackslash,
     /// The regex engine rejected the pattern.
     #[error("{message}")]
     Syntax {
-        /// Last line of the engine's message; the other lines point into the translated pattern.
+        /// Last line of the engine's message. The other lines refer to the translated pattern.
         message: String,
         /// The engine's full error.
         #[source]
@@ -44,8 +44,8 @@ pub enum PatternError {
 #[derive(Debug, Clone)]
 pub(super) struct HookPattern(Regex);
 
-/// Result of a search. The greatest of several results counts, so a definite match takes precedence over a doubtful
-/// one.
+/// Result of a search. Of several results the greatest counts, so a definite match takes precedence over an abandoned
+/// search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PatternHit {
     No,
@@ -61,7 +61,7 @@ impl From<bool> for PatternHit {
 }
 
 impl HookPattern {
-    /// Compiles a pattern with the syntax of `new RegExp(text)`.
+    /// Compiles a pattern written in the syntax of `new RegExp(text)`.
     pub(super) fn javascript(text: &str) -> Result<Self, PatternError> {
         if text.len() > MAX_PATTERN_BYTES {
             return Err(PatternError::TooLong);
@@ -69,9 +69,9 @@ impl HookPattern {
         Self::plain(&translate(text)?)
     }
 
-    /// Compiles a pattern with the engine's own syntax.
+    /// Compiles a pattern written in the engine's own syntax.
     pub(super) fn plain(text: &str) -> Result<Self, PatternError> {
-        // Translation adds at most a few characters for each one.
+        // Translation adds at most a few characters per character.
         if text.len() > 16 * MAX_PATTERN_BYTES {
             return Err(PatternError::TooLong);
         }
@@ -92,7 +92,7 @@ impl HookPattern {
     }
 }
 
-/// Translates JavaScript's syntax where the engine's meaning differs.
+/// Translates JavaScript syntax that has a different meaning in the engine.
 fn translate(text: &str) -> Result<String, PatternError> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -128,7 +128,7 @@ fn translate(text: &str) -> Result<String, PatternError> {
                 in_class = false;
                 out.push(']');
             }
-            // Set operations in the engine, literals in JavaScript.
+            // These characters are set operators in the engine and literals in JavaScript.
             '&' | '~' if in_class => {
                 out.push('\\');
                 out.push(letter);
@@ -143,7 +143,7 @@ fn translate(text: &str) -> Result<String, PatternError> {
     if in_class { Err(PatternError::UnclosedSet) } else { Ok(out) }
 }
 
-/// Translates an escape sequence, and returns the rest of the text.
+/// Translates an escape sequence and returns the remaining text.
 fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str, PatternError> {
     let letter = text.chars().next().ok_or(PatternError::TrailingBackslash)?;
     let after = text.strip_prefix(letter).unwrap_or_default();
@@ -174,7 +174,7 @@ fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str
             out.push('\\');
             out.push(letter);
         }
-        // Other characters stand for themselves.
+        // Other characters are literals.
         letter if letter.is_alphanumeric() || "_/\"'`<>@:;%=!, ".contains(letter) => out.push(letter),
         letter => {
             out.push('\\');
@@ -184,7 +184,7 @@ fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str
     Ok(after)
 }
 
-/// Whether the text starts with `2}`, `2,}` or `2,3}`.
+/// Returns whether the text starts with `2}`, `2,}` or `2,3}`.
 fn is_count(text: &str) -> bool {
     let Some((inside, _)) = text.split_once('}') else { return false };
     let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
@@ -192,7 +192,7 @@ fn is_count(text: &str) -> bool {
     !least.is_empty() && digits(least) && digits(most)
 }
 
-/// Whether JavaScript allows the text after `(`: `?:`, `?=`, `?!`, `?<…`, or flags with a colon.
+/// Returns whether JavaScript allows the text after `(`: `?:`, `?=`, `?!`, `?<…`, or flags with a colon.
 fn is_group(text: &str) -> bool {
     let inside = text.strip_prefix('?').unwrap_or_default();
     let flags = inside.trim_start_matches(['i', 'm', 's', '-']);

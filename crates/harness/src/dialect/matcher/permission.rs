@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's `if`: one permission rule that selects the calls for which a hook is started.
+//! Claude Code's `if`: one permission rule that selects the calls for which a hook starts.
 //!
-//! It only saves processes and is not a guard, so the hook runs whenever the rule is undecided.
+//! The rule only avoids starting processes and is not a guard. The hook therefore runs whenever it is unclear whether
+//! the rule matches.
 
 use tenterhook_event::{Event, ToolCall, ToolClass, ToolCommand};
 
@@ -45,7 +46,7 @@ pub fn permission_rule(text: &str) -> Result<PermissionRule, MatcherError> {
     Ok(PermissionRule { text: text.to_owned(), tool: tool.to_owned(), names: NameGlob::new(tool)?, of })
 }
 
-/// Whether one rule closes and another opens, as in `…)|Write(…`.
+/// Returns whether one rule ends and another begins, as in `…)|Write(…`.
 fn has_second_rule(of: &str) -> bool {
     of.match_indices(')').any(|(at, _)| {
         let after = of.get(at + 1..).unwrap_or_default().trim_start();
@@ -57,7 +58,7 @@ fn has_second_rule(of: &str) -> bool {
 }
 
 impl PermissionRule {
-    /// Returns why the hook is not started for this event, if it is not.
+    /// Checks whether the hook starts for this event; the error is the reason why it does not.
     pub fn admits(&self, event: &Event) -> Result<(), Mismatch> {
         let Some(tool) = event.tool.as_ref().filter(|_| event.event.concerns_tool()) else {
             return Err(Mismatch(format!("`if: {}` applies to tool calls only", self.text)));
@@ -66,8 +67,8 @@ impl PermissionRule {
         if covered { Ok(()) } else { Err(Mismatch(format!("the call does not match `{}`", self.text))) }
     }
 
-    /// A rule on a tool applies to every tool of the same class: `Edit` to every file change, `Bash` to every shell, for
-    /// all harnesses.
+    /// Returns whether the rule applies to a tool. A rule for one tool applies to every tool of the same class in all
+    /// harnesses: `Edit` to every file change, `Bash` to every shell.
     fn covers(&self, tool: &ToolCall) -> bool {
         let class = match self.tool.as_str() {
             "Bash" => tool.class == ToolClass::Shell,
@@ -76,7 +77,7 @@ impl PermissionRule {
             "Read" => matches!(tool.class, ToolClass::Read | ToolClass::Search),
             "WebFetch" => tool.class == ToolClass::Fetch,
             "Agent" | "Task" => tool.class == ToolClass::Agent,
-            // The name of a server stands for all its tools.
+            // The name of a server means all its tools.
             name => tool
                 .name
                 .strip_prefix(name)
@@ -119,7 +120,7 @@ fn command_covered(of: &str, command: &ToolCommand<'_>) -> bool {
         }
     };
     let Some(script) = shell::script(text) else { return true };
-    // As in the client: a rule on more than the program name is undecided until `$(…)` is expanded.
+    // As in the client, a rule about more than the program name is unclear until `$(…)` is expanded.
     let about_arguments = of.split('*').next().unwrap_or_default().trim().contains(' ');
     if script.dynamic && about_arguments {
         return true;
@@ -142,7 +143,7 @@ fn words_covered(of: &str, words: &[UnquotedWord]) -> bool {
             if line_covered(of, &line(&first.text)) || line_covered(of, &line(program)) {
                 return true;
             }
-            // The number of the wrapper's own arguments is unknown.
+            // It is unknown how many arguments belong to the wrapper itself.
             wrapped = wrapped || WRAPPERS.contains(&program);
             if !wrapped {
                 return false;
@@ -153,7 +154,7 @@ fn words_covered(of: &str, words: &[UnquotedWord]) -> bool {
     false
 }
 
-/// Whether the shell may expand the word to another program, or to nothing.
+/// Returns whether the shell may expand the word to another program, or to nothing.
 fn is_open(word: &str) -> bool {
     word.contains(['<', '>', '*', '?']) || (word.contains(['{', '[']) && !matches!(word, "{" | "[" | "[["))
 }
@@ -165,12 +166,12 @@ fn is_assignment(word: &str) -> bool {
     !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) && name.chars().all(letters)
 }
 
-/// `git *` also matches `git` without arguments.
+/// Returns whether a rule matches a command line. `git *` also matches `git` without arguments.
 fn line_covered(of: &str, line: &str) -> bool {
     matches_wildcard(of, line) || of.strip_suffix(" *").is_some_and(|head| matches_wildcard(head, line))
 }
 
-/// Matches a pattern in which `*` stands for any text and all other characters are literal.
+/// Matches a pattern in which `*` matches any text and all other characters are literal.
 fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -184,7 +185,8 @@ fn matches_wildcard(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Matches as in a `.gitignore`: without a `/` at any depth, otherwise from the named root.
+/// Matches a path as in a `.gitignore`: a pattern without a `/` matches at any depth, other patterns match from the
+/// named root.
 fn path_covered(of: &str, path: &str, event: &Event) -> bool {
     if glob::check_glob(of).is_err() {
         return true;
@@ -196,7 +198,7 @@ fn path_covered(of: &str, path: &str, event: &Event) -> bool {
         return glob::covers(&format!("/{of}"), &full);
     }
     if let Some(of) = of.strip_prefix("~/") {
-        // The home directory is unknown here: any directory may be it.
+        // The home directory is unknown here, so any directory may be the home directory.
         return glob::covers(&format!("**/{of}"), &full);
     }
     let of = of.strip_prefix("./").or(of.strip_prefix('/')).unwrap_or(of);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Splits a shell text into simple commands, for Claude Code's `if`.
+//! Splits a shell script into simple commands, for Claude Code's `if`.
 //!
-//! This is not a parser: unclear syntax produces an additional command, or `None`, and then the hook runs. Rules use the
-//! real shell parser.
+//! This is not a full parser. Unclear syntax produces an additional command or `None`, and the hook then runs. Rules
+//! use the real shell parser.
 
-/// The simple commands of a shell text.
+/// The simple commands of a shell script.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SimpleCommands {
     pub(super) commands: Vec<Vec<UnquotedWord>>,
-    /// Whether a part is known only at run time: `$x`, `$(…)`, backticks.
+    /// Whether a part of the script is known only at run time: `$x`, `$(…)`, backticks.
     pub(super) dynamic: bool,
 }
 
@@ -42,13 +42,13 @@ struct CommandSplitter {
     words: Vec<UnquotedWord>,
     word: UnquotedWord,
     quoted: bool,
-    /// State outside the construct, and whether it was in double quotes.
+    /// State outside the construct, and whether the construct was in double quotes.
     outside: Vec<(ShellNesting, Vec<UnquotedWord>, UnquotedWord, bool)>,
     dynamic: bool,
 }
 
-/// Splits at `&&`, `||`, `;`, `|`, `&`, line ends and brackets, also inside substitutions. Returns `None` if quotes or
-/// brackets are not closed.
+/// Splits a script at `&&`, `||`, `;`, `|`, `&`, line ends and parentheses or braces, also inside substitutions.
+/// Returns `None` if quotes, parentheses or braces are not closed.
 pub(super) fn script(text: &str) -> Option<SimpleCommands> {
     let mut reader = CommandSplitter::default();
     let mut letters = text.chars().peekable();
@@ -128,7 +128,7 @@ impl CommandSplitter {
         self.outside.last().map(|(level, ..)| *level)
     }
 
-    /// `substitutes`: the result becomes part of the surrounding word.
+    /// Enters a nested construct. `substitutes` says whether its result becomes part of the surrounding word.
     fn enter(&mut self, level: ShellNesting, substitutes: bool) {
         if substitutes {
             self.dynamic = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Replies without `call_id`, from clients that use the original proto file of the A3S design.
+//! Handles replies without `call_id`, from clients that use the original proto file of the A3S design.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use crate::run::RunFailure;
 use crate::run::sdk::messages::{SdkCall, SdkReply};
 
 impl ClientState {
-    /// Finds the call that a reply without `call_id` is for. The late reply to a cancelled call can arrive on the same
-    /// stream and must not count for another call: in that case, and if several calls are pending, all of them fail.
+    /// Finds the call to which a reply without `call_id` belongs. A late reply to a cancelled call can arrive on the
+    /// same stream and must not count for another call. If that is possible, or if several calls are pending, all of
+    /// the hook's calls fail.
     pub(super) fn match_unnumbered(&mut self, reply: &SdkReply) -> Result<u64, RejectedReply> {
         self.replies_unnumbered = true;
         let of_hook =
@@ -50,7 +51,7 @@ impl ClientState {
 }
 
 impl SdkReply {
-    /// Returns whether the reply is about the event of the call. Without `call_id` the event id is optional.
+    /// Returns whether the reply belongs to the event of the call. Without `call_id`, the event id is optional.
     pub(super) fn matches(&self, call: &SdkCall) -> bool {
         let names_no_event = self.call_id.is_none() && self.event_id.is_empty();
         names_no_event || call.event_id.to_string() == self.event_id
