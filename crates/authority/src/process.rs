@@ -76,7 +76,7 @@ impl Process {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        // The name may contain brackets and blanks: it ends at the last bracket.
+        // The name may contain parentheses and spaces. It ends at the last closing parenthesis.
         let (pid, rest) = text.split_once(" (")?;
         let (name, rest) = rest.rsplit_once(')')?;
         // Order of the fields: state, parent, group, session, terminal, fourteen others, start time.

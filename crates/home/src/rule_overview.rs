@@ -106,7 +106,7 @@ impl<'a> RuleOverview<'a> {
         self.sources.texts.iter().map(layer).collect()
     }
 
-    /// Problems of rules that are in force nevertheless.
+    /// Returns problems of rules that still apply.
     pub fn warnings(&self) -> Vec<Problem> {
         let own = self.in_force.warnings(self.now);
         self.sources.warnings.iter().cloned().chain(own).collect()

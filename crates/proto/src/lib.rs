@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The messages of `proto/tenterhook/v1`, as Rust. What is in `generated` is written by a test, and
-//! checked in: building this needs no compiler of `.proto` files.
+//! The messages of `proto/tenterhook/v1` as Rust types. A test generates the files in `generated`, which are checked
+//! in, so building this crate needs no `.proto` compiler.
 
 #![forbid(unsafe_code)]
 

@@ -47,8 +47,8 @@ struct CommandSplitter {
     dynamic: bool,
 }
 
-/// Splits a script at `&&`, `||`, `;`, `|`, `&`, line ends and parentheses or braces, also inside substitutions.
-/// Returns `None` if quotes, parentheses or braces are not closed.
+/// Splits a script at `&&`, `||`, `;`, `|`, `&`, line ends and parentheses, also inside substitutions. Returns `None`
+/// if quotes, parentheses or backticks are not closed.
 pub(super) fn script(text: &str) -> Option<SimpleCommands> {
     let mut reader = CommandSplitter::default();
     let mut letters = text.chars().peekable();
