@@ -28,7 +28,7 @@ pub fn trusted() -> LoadMode<'static> {
     PACKS.as_ref().map_or(LoadMode::Checked, LoadMode::Trusted)
 }
 
-/// Number of rules in the file of a pack, such as `rules/system.yaml`.
+/// Returns the number of rules in the file of a pack, such as `rules/system.yaml`.
 pub fn rules_of(file: &str) -> Option<usize> {
     PACKS.as_ref()?.rule_count_of(file)
 }

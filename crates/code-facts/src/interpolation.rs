@@ -9,7 +9,7 @@ use super::quote::{Quote, QuoteEnd};
 /// The lexical rules of a language.
 type StaticLexical = Lexical<&'static str>;
 
-/// The end of the quoted text, and the start of the text after it.
+/// Returns the end of the quoted text, and the start of the text after it.
 pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
     let bytes = rest.as_bytes();
     let mut at = 0;
@@ -176,7 +176,7 @@ fn number<'a>(text: &'a str, radix: u32, most: usize, out: &mut String) -> Optio
     text.get(length..)
 }
 
-/// An expression at the start of a text: its code, and its length including delimiters.
+/// Returns the code of an expression at the start of a text, and its length including delimiters.
 fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &StaticLexical) -> Option<(&'a str, usize)> {
     match inside {
         Interpolation::Braces => {

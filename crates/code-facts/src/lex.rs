@@ -229,7 +229,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Number of sigil bytes of a name at this position.
+    /// Returns the number of sigil bytes before a name at this position.
     fn sigils(&self) -> usize {
         let rest = self.rest();
         let own = |signs: &[&'static str]| signs.iter().find(|sign| starts_with(rest, sign)).map(|s| s.len());
@@ -275,7 +275,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// For every token that opens a bracket, the token that closes it.
+/// Returns for every token that opens a bracket the token that closes it.
 pub(super) fn pairs(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut pairs = vec![tokens.len(); tokens.len()];
     let mut open: Vec<(usize, &str)> = Vec::new();

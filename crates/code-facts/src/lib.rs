@@ -231,7 +231,7 @@ pub fn strip_regexes(language: CodeLanguage, code: &str) -> String {
 /// Longer code is cut. On Linux no program argument is longer.
 const MAX_CODE_BYTES: usize = 128 * 1024;
 
-/// The start of a text that is read.
+/// Returns the start of the text, up to the limit that is read.
 fn readable_start(code: &str) -> &str {
     code.get(..code.floor_char_boundary(MAX_CODE_BYTES)).unwrap_or_default()
 }

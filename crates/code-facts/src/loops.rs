@@ -204,7 +204,7 @@ impl CodeReader {
     }
 }
 
-/// The only item if it is a list, or a list of the items.
+/// Returns the only item if it is a list, or a list of the items.
 pub(super) fn list_of(mut items: Vec<CodeValue>) -> CodeValue {
     if items.len() == 1
         && let Some(one) = items.pop_if(|one| one.kind == ValueKind::List)

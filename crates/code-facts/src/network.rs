@@ -67,7 +67,7 @@ impl CodeReader {
     }
 }
 
-/// The value, if it is a URL.
+/// Returns the value, if it is a URL.
 pub(super) fn address(value: &CodeValue) -> Option<CodeValue> {
     let has_scheme = |value: &CodeValue| {
         value.is_text()

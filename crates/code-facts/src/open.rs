@@ -108,7 +108,7 @@ impl CodeReader {
     }
 }
 
-/// The file operations that a mode allows.
+/// Returns the file operations that a mode allows.
 fn modes(mode: Option<&CodeValue>, args: &CallArgs) -> &'static [FileOp] {
     if args.is_on("write") || args.is_on("create") {
         return &[FileOp::Write];

@@ -101,7 +101,7 @@ impl CodeReader {
         self.read_postfix(code, value, target)
     }
 
-    /// The value of a name.
+    /// Returns the value of a name.
     pub(super) fn resolve_name(&mut self, name: &str) -> CodeValue {
         if let Some(value) = self.variable(name) {
             return value;

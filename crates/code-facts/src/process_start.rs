@@ -115,7 +115,7 @@ impl CodeReader {
     }
 }
 
-/// The alternatives of a value.
+/// Returns the alternatives of a value.
 fn choices(value: &CodeValue) -> &[CodeValue] {
     if value.kind == ValueKind::Either { &value.items } else { std::slice::from_ref(value) }
 }

@@ -87,7 +87,7 @@ pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(TokenKind, Quote)> {
     })
 }
 
-/// The token that quoted text becomes.
+/// Returns the kind of token that quoted text becomes.
 fn kind_of(rule: &QuoteRule<&'static str>) -> TokenKind {
     match rule.kind {
         QuoteKind::Text => TokenKind::Text,
@@ -99,7 +99,7 @@ fn kind_of(rule: &QuoteRule<&'static str>) -> TokenKind {
     }
 }
 
-/// Quoted text between this delimiter and its counterpart.
+/// Returns the quoted text between this delimiter and its counterpart.
 fn between(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>, skip: usize, open: u8) -> Quote {
     Quote {
         skip,
@@ -241,7 +241,7 @@ pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &PendingHereDocument<'a>)
     parts(all, &waiting.quote, lexer.rules)
 }
 
-/// Number of `=` in a Lua bracket such as `[==[`.
+/// Returns the number of `=` in a Lua bracket such as `[==[`.
 pub(super) fn long_bracket(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('[')?;
     let level = rest.bytes().take_while(|byte| *byte == b'=').count();

@@ -79,7 +79,7 @@ impl CodeReader {
         }
     }
 
-    /// The syntax of the language.
+    /// Returns the syntax of the language.
     pub(super) fn syntax(&self) -> &'static LanguageSyntax<&'static str> {
         &self.description.syntax
     }
@@ -214,7 +214,7 @@ impl<'t> TokenCursor<'t> {
         is
     }
 
-    /// The index of the token that closes the bracket at this position.
+    /// Returns the index of the token that closes the bracket at this position.
     pub(super) fn close(&self) -> usize {
         self.pairs.get(self.at).copied().unwrap_or(self.end).min(self.end)
     }

@@ -39,7 +39,7 @@ pub struct Spot {
 // === impl Problem ===
 
 impl Problem {
-    /// A problem at a position.
+    /// Creates a problem at a position.
     pub fn new(source: &str, spot: Spot, message: impl Into<String>) -> Self {
         Self {
             source: source.to_owned(),
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    /// A problem of a whole file.
+    /// Creates a problem with a whole file.
     pub fn for_file(source: &str, message: impl Into<String>) -> Self {
         Self::new(source, Spot::default(), message)
     }

@@ -83,7 +83,7 @@ impl<K: AsRef<str>> Tree<K> {
         }
     }
 
-    /// The value on one line, unless it contains a map.
+    /// Formats the value on one line, unless it contains a map.
     fn to_flow(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(write_scalar(text, PLAIN_IN_LIST)),

@@ -70,8 +70,8 @@ impl WorkingDirectories {
     }
 }
 
-/// The directories that a text may refer to. Whether a harness expands `~` and `$HOME` is not known, so both readings
-/// count.
+/// Returns the directories that a path prefix may refer to. Whether a harness expands `~` and `$HOME` is not known,
+/// so both readings count.
 fn possible_directories(text: &str, home: &str, cwd: Option<&str>) -> Vec<Option<String>> {
     let after_home = ["~", "$HOME", "${HOME}"].iter().find_map(|start| {
         let rest = text.strip_prefix(start)?;

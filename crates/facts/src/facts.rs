@@ -90,8 +90,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Files of this machine that the call would read, write or delete. Paths that are known only at run time are left
-    /// out.
+    /// Returns the files on this machine that the call would read, write or delete. Paths that are known only at run
+    /// time are left out.
     pub fn touched(&self) -> Vec<PathEffect> {
         let here =
             self.effects.iter().filter(|effect| effect.on == ExecLocation::Here && !effect.path.dynamic);
@@ -156,7 +156,7 @@ fn account_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     Facts { user, groups, ..Facts::default() }
 }
 
-/// The directory in which the agent works.
+/// Returns the directory in which the agent works.
 fn agent_directory(event: &Event) -> Option<&str> {
     event.cwd.as_deref().or(event.project.as_deref())
 }
@@ -236,7 +236,8 @@ fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// The paths that a tool names, resolved from every directory in which it may run; and the paths over the limit.
+/// Resolves the paths that a tool names from every directory in which it may run. Also returns the paths over the
+/// limit.
 fn resolve_named_paths<'a>(
     tool: &'a ToolCall,
     ground: &PathRoots,
@@ -322,7 +323,7 @@ fn find_secrets(event: &Event, patched: &[String]) -> Vec<SecretFact> {
     found
 }
 
-/// Addresses in any argument of a tool that may connect to them.
+/// Returns the addresses in any argument of a tool that may connect to them.
 fn urls_in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
     fn collect_texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
         match value {
@@ -341,7 +342,7 @@ fn urls_in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
     found.into_iter().flat_map(urls_in).collect()
 }
 
-/// The operations of a patch on one of its files, under each name that the file may have.
+/// Returns the operations of a patch on one of its files, under each name that the file may have.
 fn patch_effects(
     file: &PatchFile,
     by: &str,

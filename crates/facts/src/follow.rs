@@ -117,7 +117,7 @@ fn adopt_project_place(path: &mut PathFact, real: &PathFact, certain: bool) {
     }
 }
 
-/// The links that commands of the call create, with their targets: `ln -s ~/.ssh x`.
+/// Returns the links that commands of the call create, with their targets: `ln -s ~/.ssh x`.
 fn links_created(commands: &[ShellCommand], ground: &PathRoots, cwd: Option<&str>) -> Vec<(String, String)> {
     let mut made = Vec::new();
     let mut link = |at: Option<String>, says: &str| {
@@ -149,7 +149,7 @@ fn links_created(commands: &[ShellCommand], ground: &PathRoots, cwd: Option<&str
     made
 }
 
-/// The links that replace existing links: `ln -sfn`.
+/// Returns the links that replace existing links: `ln -sfn`.
 fn links_replaced(commands: &[ShellCommand]) -> BTreeSet<String> {
     const REPLACING_OPTIONS: &[&str] = &["n", "no-dereference", "T", "no-target-directory", "h"];
     let put = |command: &&ShellCommand| {

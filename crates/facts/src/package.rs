@@ -47,8 +47,8 @@ pub struct PackageFact {
     pub dynamic: bool,
 }
 
-/// The packages that commands would install or run, without duplicates. A command in a loop, or one that bash and zsh
-/// parse differently, occurs twice.
+/// Returns the packages that commands would install or run, without duplicates. A command in a loop, or one that bash
+/// and zsh parse differently, occurs twice.
 pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<PackageFact> {
     let mut all = Vec::new();
     let of_command = |command: &ShellCommand| {

@@ -110,7 +110,7 @@ impl LinkMap {
         self.links.is_empty() && !self.cut
     }
 
-    /// The path that a walk ends at. `None` if the links form a cycle or a limit is reached.
+    /// Returns the path that a walk ends at. `None` if the links form a cycle or a limit is reached.
     pub(crate) fn end(&self, walk: PathWalk<'_>, budget: &WalkBudget) -> Option<String> {
         walk.run(budget, |entry| {
             self.links.get(entry).map_or(EntryKind::Other, |target| EntryKind::Link(target.clone()))

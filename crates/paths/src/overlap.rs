@@ -75,12 +75,12 @@ pub fn globs_overlap(rule: &str, shell: &str) -> bool {
     below.first().copied().unwrap_or(false)
 }
 
-/// The text before the first wildcard.
+/// Returns the text before the first wildcard.
 fn literal_start(pattern: &str) -> &str {
     pattern.split(WILDCARDS).next().unwrap_or_default()
 }
 
-/// The text after the last wildcard.
+/// Returns the text after the last wildcard.
 fn literal_end(pattern: &str) -> &str {
     pattern.rsplit(WILDCARDS).next().unwrap_or_default()
 }

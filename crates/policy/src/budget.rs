@@ -125,7 +125,7 @@ impl SpendBudget {
         self.daily
     }
 
-    /// State of the budget at an event, with a message about it.
+    /// Returns the state of the budget at an event, with a message about it.
     pub(crate) fn check(&self, rule: &str, state: &SessionState, event: &Event) -> (BudgetStatus, String) {
         let day = unix_day(event.ts);
         let today = state.today.filter(|today| today.day >= day).map(|today| today.spent);
@@ -209,7 +209,7 @@ impl SpendTotals {
         Self { cost, tokens: usage.total_tokens(), unpriced: usage.unpriced_tokens }
     }
 
-    /// How far each number exceeds that of `other`; zero where it does not.
+    /// Subtracts each number of `other` from this amount; a difference below zero becomes zero.
     fn saturating_sub(self, other: Self) -> Self {
         Self {
             cost: self.cost.saturating_sub(other.cost),
@@ -218,7 +218,7 @@ impl SpendTotals {
         }
     }
 
-    /// The greater of each number.
+    /// Returns the greater value of each number.
     fn max_each(self, other: Self) -> Self {
         Self {
             cost: self.cost.max(other.cost),
@@ -227,7 +227,7 @@ impl SpendTotals {
         }
     }
 
-    /// The sum of both amounts.
+    /// Adds both amounts.
     #[must_use]
     pub fn saturating_add(self, more: Self) -> Self {
         Self {
@@ -241,7 +241,7 @@ impl SpendTotals {
 // === impl DailySpend ===
 
 impl DailySpend {
-    /// The spend that an event reports, if it reports any.
+    /// Returns the spend that an event reports, if it reports any.
     pub(crate) fn from_event(event: &Event, prices: &PriceTable) -> Option<Self> {
         let tokens = TokenCounts::from_event(event)?;
         let cost = event.answering_model().and_then(|model| prices.cost(model, &tokens));
@@ -271,7 +271,7 @@ impl ReportedUsage {
         *self == Self::default()
     }
 
-    /// The greater of each number; a later day replaces an earlier one.
+    /// Returns the greater value of each number; a later day replaces an earlier one.
     #[must_use]
     pub(crate) fn max_each(self, other: Self) -> Self {
         let total = self.total.max_each(other.total);
@@ -282,7 +282,7 @@ impl ReportedUsage {
         }
     }
 
-    /// What the totals reported with an event add to the totals known so far.
+    /// Returns what the totals reported with an event add to the totals known so far.
     pub(crate) fn delta_from_event(event: &Event, known: &Self) -> Option<StateDelta> {
         let usage = event.detail.usage.as_ref()?;
         let day = unix_day(event.ts);
@@ -307,7 +307,7 @@ impl ReportedUsage {
     }
 }
 
-/// The day of a time, in days since 1970-01-01 UTC.
+/// Returns the day that contains this time, in days since 1970-01-01 UTC.
 fn unix_day(time: Timestamp) -> u64 {
     time.unix_ms() / DAY_MS
 }
@@ -326,7 +326,7 @@ impl UserPrices {
         (Self { table: OnceLock::from(table), ..Self::new(name, text) }, problems)
     }
 
-    /// The user's prices, followed by the built-in ones.
+    /// Returns the user's prices, followed by the built-in ones.
     pub(crate) fn table(&self) -> &PriceTable {
         if self.text.is_empty() {
             return PriceTable::built_in();
@@ -334,7 +334,7 @@ impl UserPrices {
         self.table.get_or_init(|| PriceTable::with_own(&self.name, &self.text).0)
     }
 
-    /// Name and text of the price file.
+    /// Returns the name and text of the price file.
     pub(crate) fn source_texts(&self) -> [&str; 2] {
         [&self.name, &self.text]
     }

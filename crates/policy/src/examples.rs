@@ -48,7 +48,7 @@ pub(crate) fn find_failures(
     failures.collect()
 }
 
-/// Verdict of the rule on an example, without its limit, mode or expiry.
+/// Returns the rule's verdict on an example, without its limit, mode or expiry.
 fn evaluate_example(rule: &Rule, example: &RuleExample, programs: Option<&Programs>) -> Decision {
     let (event, mut state) = (example_event(example), SessionState::default());
     let mut around = EvalEnvironment { home: Some(EXAMPLE_HOME), programs, ..EvalEnvironment::default() };

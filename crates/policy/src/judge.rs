@@ -109,7 +109,7 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
     notes
 }
 
-/// Verdict of one rule by itself, regardless of its limit and of other rules.
+/// Returns the verdict of one rule, regardless of its limit and of other rules.
 pub(crate) fn evaluate_alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
     let input = MatchInput { event, facts, state };
     evaluate_rule(rule, input, Explain::Nothing, None).map_or(Decision::None, |matched| matched.decision)

@@ -68,7 +68,7 @@ impl RuleSource<'_> {
         self.distrust_reason().is_some()
     }
 
-    /// Why its rules may only be stricter than the others, and how to change that.
+    /// Returns why rules of this source may only be stricter than the others, and how to change that.
     pub(crate) fn distrust_reason(&self) -> Option<(&'static str, &'static str)> {
         match self.layer {
             _ if self.trusted => None,
@@ -87,7 +87,7 @@ impl RuleSource<'_> {
 // === impl SourceLayer ===
 
 impl SourceLayer {
-    /// The name in files, records and the API.
+    /// Returns the layer's name in files, records and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",

@@ -63,12 +63,12 @@ pub struct StateDelta {
 // === impl SessionState ===
 
 impl SessionState {
-    /// Labels of the session, in order.
+    /// Returns the labels of the session, in order.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         self.labels.iter().map(String::as_str)
     }
 
-    /// How often a rule has matched within the time window that ends at `now_ms`.
+    /// Returns how often a rule has matched within the time window that ends at `now_ms`.
     pub fn matches_within(&self, rule: &str, window_ms: u64, now_ms: u64) -> usize {
         let stamps = self.matched.get(rule).map(Vec::as_slice).unwrap_or_default();
         stamps.iter().filter(|stamp| stamp.saturating_add(window_ms) > now_ms).count()

@@ -7,10 +7,10 @@ use crate::format::role::{Language, Role};
 
 /// A word of a command, as far as it is known.
 pub trait CommandWord {
-    /// The text, with unknown parts left out or replaced by the caller.
+    /// Returns the text, with unknown parts left out or replaced by the caller.
     fn text(&self) -> &str;
 
-    /// The start of the text that is certain. Characters after it are not parsed as options.
+    /// Returns the start of the text that is certain. Characters after it are not parsed as options.
     fn certain_text(&self) -> &str {
         self.text()
     }
@@ -160,7 +160,7 @@ impl<'w> ParsedArgs<'w, '_> {
         self.options.iter().any(|option| !option.off && option.role == role)
     }
 
-    /// Every value and operand with that role, in no particular order.
+    /// Returns every value and operand with that role, in no particular order.
     pub fn parts_with_role(&self, role: Role) -> impl Iterator<Item = WordSlice<'w>> {
         let values = self.options.iter().filter(move |option| option.role == role);
         let operands = self.operands.iter().filter(move |operand| operand.role == role);

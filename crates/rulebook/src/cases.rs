@@ -143,7 +143,7 @@ impl RuleCase {
     }
 }
 
-/// The results as JUnit XML, for CI services.
+/// Formats the results as JUnit XML, for CI services.
 pub fn to_junit(results: &[CaseResult]) -> String {
     let escape = |text: &str| {
         let plain: String = text.chars().filter(|c| !c.is_control()).collect();

@@ -73,7 +73,7 @@ impl ScanReport {
         Ok(())
     }
 
-    /// The strictest verdict of all findings.
+    /// Returns the strictest verdict of all findings.
     pub fn strictest(&self) -> Decision {
         self.found.iter().map(|found| found.verdict).max().unwrap_or_default()
     }
@@ -109,8 +109,8 @@ impl ScanReport {
     }
 }
 
-/// The directory in which the commands of a path would run: a directory is its own project, a file belongs to the
-/// current directory.
+/// Returns the directory in which the commands of a path would run. A directory is its own project; a file belongs to
+/// the current directory.
 fn project_of(path: &Path, here: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(path)?;
     let project = if whole.is_dir() {

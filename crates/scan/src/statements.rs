@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-/// Ranges of lines, each with a complete statement.
+/// Returns ranges of lines, each with a complete statement.
 pub(crate) fn split_statements(lines: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -137,7 +137,7 @@ impl StatementSplitter {
     }
 }
 
-/// The delimiter after `<<`, without its quotes.
+/// Returns the delimiter after `<<`, without its quotes.
 fn read_delimiter(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
     while letters.next_if(|letter| *letter == ' ' || *letter == '\t').is_some() {}
     let mut end = String::new();

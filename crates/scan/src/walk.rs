@@ -24,7 +24,7 @@ pub(crate) struct CommandFile {
     pub(crate) kind: &'static FileKind,
 }
 
-/// The files at or below a path, sorted by name.
+/// Returns the files at or below a path, sorted by name.
 pub(crate) fn find_files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<CommandFile>, Failure> {
     let metadata = fs_err::metadata(path).map_err(|error| Failure::user(error.to_string()))?;
     let mut found = Vec::new();
@@ -70,7 +70,7 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
     }
 }
 
-/// The kind of a file, by its name or its first line.
+/// Returns the kind of a file, based on its name or its first line.
 fn kind_of(path: &Path) -> Option<&'static FileKind> {
     kinds::kind_by_name(path).or_else(|| {
         // A file with another extension is not a script, regardless of its first line.

@@ -27,7 +27,7 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
     scan::scan(text)
 }
 
-/// Every kind of secret with its description. A kind with several forms is listed once.
+/// Returns every kind of secret with its description. A kind with several forms is listed once.
 pub fn secret_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     let first =
         |at: usize, kind: &str| table::TOKEN_FORMS.iter().position(|form| form.kind == kind) == Some(at);

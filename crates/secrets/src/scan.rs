@@ -111,7 +111,7 @@ fn resolve_overlaps(mut found: Vec<Candidate>, text: &str) -> Vec<Secret> {
 // === impl TokenForm ===
 
 impl TokenForm {
-    /// The secret that the prefix at `start` belongs to, if the form matches there.
+    /// Returns the secret that the prefix at `start` belongs to, if the form matches there.
     pub(super) fn find(&self, bytes: &[u8], start: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
         match self.shape {
             FormShape::Token(parts, check) => {

@@ -89,7 +89,7 @@ impl FileEffect {
     }
 }
 
-/// A word for the working directory.
+/// Creates a word for the working directory.
 fn current_directory() -> ShellWord {
     ShellWord::literal(".")
 }

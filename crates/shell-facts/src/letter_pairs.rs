@@ -40,7 +40,7 @@ impl LetterPairs {
     }
 }
 
-/// The bit of a pair: the index of its word, and the mask in that word.
+/// Returns the bit of a pair: the index of its word, and the mask in that word.
 fn bit_of(pair: &[u8]) -> (usize, u64) {
     let number = pair.iter().fold(0, |number, letter| number * 37 + usize::from(letter.to_ascii_lowercase()));
     (number % PAIR_BITS / 64, 1 << (number % 64))

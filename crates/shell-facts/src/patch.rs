@@ -247,12 +247,12 @@ impl<'a> PatchReader<'a> {
     }
 }
 
-/// The name in a `---` or `+++` line, without the date.
+/// Returns the name in a `---` or `+++` line, without the date.
 fn header_name(rest: &str) -> Cow<'_, str> {
     unquote_name(rest.split('\t').next().unwrap_or(rest))
 }
 
-/// The two names in `diff --git a/x b/x`.
+/// Returns the two names in `diff --git a/x b/x`.
 fn git_names(names: &str) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
     let split = names.rsplit_once(" b/").map(|(before, _)| before.len());
     let split = split.or_else(|| names.rfind(" \"b/"));
@@ -299,7 +299,7 @@ fn strip_side_prefix(name: &str) -> &str {
     name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name)
 }
 
-/// The number of removed and added lines in `-1,5 +1,7 @@`.
+/// Returns the number of removed and added lines in `-1,5 +1,7 @@`.
 fn hunk_lengths(range: &str) -> (usize, usize) {
     let mut sides = range.split(' ').map(|side| match side.split_once(',') {
         Some((_, length)) => length.parse().unwrap_or(0),
@@ -317,7 +317,7 @@ mod tests {
         files.iter().map(|file| format!("{:?} {} {:?}", file.does, file.path, file.added)).collect()
     }
 
-    /// The aliases of all files; precautionary ones in parentheses.
+    /// Returns the aliases of all files; precautionary ones in parentheses.
     fn aliases(text: &str) -> Vec<String> {
         let show = |alias: PatchAlias| if alias.usual { format!("({})", alias.path) } else { alias.path };
         read_patch(text).files.into_iter().flat_map(|file| file.aliases.into_iter().map(show)).collect()

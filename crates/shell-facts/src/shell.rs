@@ -371,7 +371,7 @@ impl ShellReader<'_> {
         self.unread.iter().filter(|unread| unread.is_opaque).count() >= MAX_UNREAD_PER_REASON
     }
 
-    /// Index of the command that was read last.
+    /// Returns the index of the command that was parsed last.
     fn last_command(&self) -> Option<usize> {
         self.commands.len().checked_sub(1)
     }

@@ -23,18 +23,18 @@ impl Span {
         Self { start: narrow(start), end: narrow(end) }
     }
 
-    /// The span as a range of offsets.
+    /// Returns the span as a range of offsets.
     pub fn range(self) -> Range<usize> {
         let widen = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         widen(self.start)..widen(self.end)
     }
 
-    /// The text of the node; empty if the span does not belong to `source`.
+    /// Returns the text of the node; empty if the span does not belong to `source`.
     pub fn text(self, source: &str) -> &str {
         source.get(self.range()).unwrap_or_default()
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(self) -> usize {
         self.range().len()
     }

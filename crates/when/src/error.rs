@@ -57,7 +57,7 @@ pub enum WhenError {
     Panicked(String),
 }
 
-/// Message for loops that are nested too deeply.
+/// Returns the message for loops that are nested too deeply.
 pub(crate) fn too_many_loops() -> String {
     format!("loops nested deeper than {MAX_LOOP_DEPTH}")
 }

@@ -63,7 +63,7 @@ impl When {
         run::run(&self.compiled, event)
     }
 
-    /// The text of the condition.
+    /// Returns the text of the condition.
     pub fn text(&self) -> &str {
         &self.text
     }

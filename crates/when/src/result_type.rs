@@ -24,7 +24,7 @@ const ANY_TYPE: &[(&str, &str)] = &[
     ("detail", "stop_hook_active"),
 ];
 
-/// What the expression yields, if it certainly does not yield a bool.
+/// Returns what the expression yields, if it certainly does not yield a bool.
 pub(crate) fn never_boolean(node: &IdedExpr) -> Option<&'static str> {
     match &node.expr {
         Expr::Literal(LiteralValue::Boolean(_)) => None,

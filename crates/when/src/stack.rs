@@ -24,7 +24,7 @@ const PARSE_CHAIN_BYTES: usize = if cfg!(debug_assertions) { 2 * KIB } else { KI
 /// Stack for one level of an evaluated tree. Measured: 4 KiB, unoptimised 60 KiB.
 const EVALUATE_LEVEL_BYTES: usize = if cfg!(debug_assertions) { 96 * KIB } else { 8 * KIB };
 
-/// Stack that parsing this text may need.
+/// Returns the stack size in bytes that parsing this text may need.
 pub(crate) fn parse_stack_bytes(text: &str) -> usize {
     let mut open = 0usize;
     let mut deepest = 0;
@@ -41,7 +41,7 @@ pub(crate) fn parse_stack_bytes(text: &str) -> usize {
     deepest.min(MAX_DEPTH + 16) * PARSE_LEVEL_BYTES + text.len() * PARSE_CHAIN_BYTES
 }
 
-/// Stack that evaluating a tree of this depth may need.
+/// Returns the stack size in bytes that evaluating a tree of this depth may need.
 pub(crate) fn evaluation_stack_bytes(depth: usize) -> usize {
     depth * EVALUATE_LEVEL_BYTES
 }

@@ -62,8 +62,8 @@ fn unsupported(tag: Option<&Tag>) -> ScalarError {
     ScalarError::UnsupportedTag(tag.map(Tag::original).unwrap_or_default())
 }
 
-/// The name of a tag that determines the type; empty for the non-specific tag `!`. Tags of other programs, such as
-/// `!Ref`, are ignored.
+/// Returns the name of a tag that determines the type; empty for the non-specific tag `!`. Tags of other programs,
+/// such as `!Ref`, are ignored.
 fn tag_kind(tag: &Tag) -> Option<&str> {
     const CORE_TAGS: &[&str] =
         &["null", "bool", "int", "float", "str", "seq", "map", "binary", "timestamp", "time", ""];

@@ -13,7 +13,7 @@ use super::{UrlFact, git};
 /// Maximum number of addresses of one command.
 const MAX_URLS_PER_COMMAND: usize = 256;
 
-/// The addresses that a command would connect to, without duplicates.
+/// Returns the addresses that a command would connect to, without duplicates.
 pub(crate) fn urls_of_command(command: &ShellCommand, programs: &Programs) -> Vec<UrlFact> {
     let mut found = UrlCollector::default();
     let mentions_address = || command.words.iter().any(|word| word.shape.contains("://"));

@@ -50,7 +50,7 @@ pub(super) fn parse_address(text: &str) -> Option<UrlFact> {
     Some(with_text(fact, text))
 }
 
-/// Every reading of an address: clients disagree on a `\` before an `@`.
+/// Returns every reading of an address: clients disagree on a `\` before an `@`.
 pub(super) fn parse_readings(text: &str) -> Vec<UrlFact> {
     let mut facts: Vec<_> = parse_address(text).into_iter().collect();
     let clean = clean_address(text);
@@ -145,7 +145,7 @@ fn clean_address(text: &str) -> String {
     text.trim_matches(|c: char| c <= ' ').replace(['\t', '\n', '\r'], "")
 }
 
-/// The scheme in lower case, and the text after its colon.
+/// Returns the scheme in lower case, and the text after its colon.
 fn split_scheme(text: &str) -> Option<(String, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

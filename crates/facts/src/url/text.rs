@@ -11,7 +11,7 @@ const MAX_URLS_PER_TEXT: usize = 256;
 /// Maximum length of an address in bytes; longer ones are cut, since the host comes first.
 const MAX_URL_BYTES: usize = 2048;
 
-/// Every web address in a text, without duplicates.
+/// Returns every web address in a string, without duplicates.
 pub(crate) fn urls_in(text: &str) -> Vec<UrlFact> {
     let mut facts: Vec<UrlFact> = Vec::new();
     let mut rest = text;

@@ -50,7 +50,7 @@ fn match_raw_text(pattern: String) -> tenterhook_document::yaml::Map {
     vec![("tool", Tree::text("shell")), ("regex", command)]
 }
 
-/// The program and the words after it as globs, if the rule consists of plain words.
+/// Returns the program and the words after it as globs, if the rule consists of plain words.
 fn split_words(of: &str) -> Option<(String, Vec<String>)> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:@=,+-*".contains(letter);
     let mut words = Vec::new();
@@ -69,7 +69,7 @@ fn split_words(of: &str) -> Option<(String, Vec<String>)> {
     Some((program.to_owned(), rest.collect()))
 }
 
-/// The rule as a regular expression: `*` is `anything`, and a trailing ` *` is optional.
+/// Converts the rule to a regular expression: `*` becomes `anything`, and a trailing ` *` is optional.
 fn to_regex(of: &str, blank: &str, anything: &str) -> String {
     let (of, tail) = match of.strip_suffix(" *") {
         Some(head) => (head, format!("(?:{blank}{anything})?")),

@@ -21,7 +21,7 @@ pub(super) enum Re2Error {
     Syntax { message: String, source: regex::Error },
 }
 
-/// The equivalent pattern for Rust's `regex`.
+/// Converts a pattern to the equivalent pattern for Rust's `regex`.
 pub(super) fn convert_regex(pattern: &str) -> Result<String, Re2Error> {
     let out = rewrite_pattern(pattern)?;
     match regex::Regex::new(&out) {

@@ -30,8 +30,8 @@ impl PolicyPrograms {
         (Self { all: Some(loaded.programs), without_projects }, loaded.problems)
     }
 
-    /// The programs with which examples of rules of this layer are evaluated. A project's file must not decide whether
-    /// rules of other layers are active.
+    /// Returns the programs with which examples of rules of this layer are evaluated. A project's file must not
+    /// decide whether rules of other layers are active.
     pub(super) fn for_examples(&self, layer: SourceLayer) -> Option<&Programs> {
         if layer == SourceLayer::Project {
             return self.all.as_ref();
@@ -40,8 +40,8 @@ impl PolicyPrograms {
     }
 }
 
-/// Only the organisation may replace the description of a program: all rules depend on the facts that a description
-/// gives, and locked rules must hold regardless of later layers.
+/// Creates the source of one program file. Only the organisation may replace a built-in description, because all
+/// rules depend on the facts that descriptions give, and locked rules must apply regardless of later layers.
 fn user_file<'a>(source: &RuleSource<'a>) -> UserProgramSource<'a> {
     let may_replace = source.layer == SourceLayer::Organisation && source.trusted;
     UserProgramSource {

@@ -212,7 +212,7 @@ impl RuleLoader {
         self.rules.push(rule);
     }
 
-    /// Where the rule of this id is defined.
+    /// Returns where the rule with this id is defined.
     fn location_of(&self, id: &str) -> Option<String> {
         let trusted = self.trusted.as_ref();
         let compiled = trusted.and_then(|segment| segment.find_rule(id).map(|number| segment.rule(number)));

@@ -154,7 +154,7 @@ fn compile_match_limit(wire: &wire::LimitSpec) -> Result<MatchLimit, LimitError>
     }
 }
 
-/// Overriding other rules is the strongest thing a rule can do, so it must be narrow.
+/// Refuses `overrides` in a rule that is not narrow: overriding other rules is the strongest thing a rule can do.
 fn check_overrides(
     id: &str,
     overrides: &[String],

@@ -8,7 +8,7 @@ use crate::load::wire;
 use crate::rule::{Rule, RuleMode};
 use crate::source::SourceLayer;
 
-/// The first key of an untrusted rule that it may not have, as an error message.
+/// Returns an error message about the first key that an untrusted rule may not have.
 pub(super) fn find_forbidden_key(wire: &wire::RuleSpec, why: &str) -> Option<String> {
     let forbidden = [
         ("verdict: allow", wire.verdict == wire::VerdictSpec::Allow),

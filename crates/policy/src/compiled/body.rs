@@ -28,7 +28,7 @@ pub(crate) struct BodyWriter(Vec<u8>);
 pub(crate) struct WriteError;
 
 impl<'a> BodyBytes<'a> {
-    /// The bytes of a section; empty if it is out of range.
+    /// Returns the bytes of a section; empty if it is out of range.
     pub(crate) fn bytes(self, section: BodySection) -> &'a [u8] {
         let range = usize::try_from(section.start).ok().zip(usize::try_from(section.length).ok());
         let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
@@ -75,7 +75,7 @@ impl BodyWriter {
         self.add_bytes(&offsets)
     }
 
-    /// An empty section at the end.
+    /// Returns an empty section at the end of the body.
     pub(crate) fn end(&mut self) -> Result<BodySection, WriteError> {
         self.add_bytes(&[])
     }
@@ -85,7 +85,7 @@ impl BodyWriter {
     }
 }
 
-/// The n-th offset of a table.
+/// Returns the offset at index `number` of a table.
 pub(super) fn offset_at(offsets: &[u8], number: usize) -> Option<usize> {
     let bytes = offsets.get(number.checked_mul(OFFSET_BYTES)?..)?.first_chunk::<OFFSET_BYTES>()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()

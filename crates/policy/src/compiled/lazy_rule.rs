@@ -27,12 +27,13 @@ struct EncodedRuleRecord<'a> {
 }
 
 impl LazyRule {
-    /// The whole rule. With `monitor`, it is set to monitor mode unless it is locked.
+    /// Returns the whole rule. With `monitor`, the rule is set to monitor mode unless it is locked.
     pub(super) fn whole<'b>(&self, record: impl FnOnce() -> Option<&'b [u8]>, monitor: bool) -> &Rule {
         self.whole.get_or_init(|| Box::new(decode(record(), None, monitor)))
     }
 
-    /// The rule with some of its alternatives, and which of them to check; `None` means all that it has.
+    /// Returns the rule with some of its alternatives, and which of them to check; `None` means all alternatives of
+    /// the returned rule.
     pub(super) fn with_alternatives<'b, 'w>(
         &self,
         record: impl Fn() -> Option<&'b [u8]>,

@@ -110,18 +110,18 @@ impl CompiledRules {
         Some(Self { bytes, start, header })
     }
 
-    /// A hash of all rules in the compiled form.
+    /// Returns a hash of all rules in the compiled form.
     pub fn fingerprint(&self) -> u64 {
         self.header.fingerprint
     }
 
-    /// Number of rules of a file.
+    /// Returns the number of rules of a file.
     pub fn rule_count_of(&self, file: &str) -> Option<usize> {
         let file = self.header.files.iter().find(|form| form.name == file)?;
         usize::try_from(file.rules.1.checked_sub(file.rules.0)?).ok()
     }
 
-    /// Number of the file with this source and text.
+    /// Returns the number of the file with this source and text digest.
     pub(crate) fn find_file(&self, source: &RuleSource<'_>, digest: u64) -> Option<usize> {
         let same =
             |form: &FileForm| form.layer == source.layer && form.name == source.name && form.digest == digest;
@@ -136,19 +136,19 @@ impl CompiledRules {
         self.bytes.as_slice()
     }
 
-    /// Number of rules.
+    /// Returns the number of rules.
     pub(crate) fn count(&self) -> usize {
         (self.body().bytes(self.header.offsets).len() / OFFSET_BYTES).saturating_sub(1)
     }
 
-    /// The encoded bytes of a rule.
+    /// Returns the encoded bytes of a rule.
     pub(crate) fn record(&self, number: usize) -> Option<&[u8]> {
         let offsets = self.body().bytes(self.header.offsets);
         let (start, end) = (offset_at(offsets, number)?, offset_at(offsets, number + 1)?);
         self.body().bytes(self.header.records).get(start..end)
     }
 
-    /// Number of the rule of this id.
+    /// Returns the number of the rule with this id.
     pub(crate) fn find_rule(&self, id: &str) -> Option<u32> {
         let mut found = Vec::new();
         self.header.ids.find(self.body(), id, &mut found);

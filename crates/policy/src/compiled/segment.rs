@@ -28,7 +28,7 @@ pub(crate) struct RuleSegment {
 }
 
 impl RuleSegment {
-    /// A segment in which all rules are active.
+    /// Creates a segment in which all rules are active.
     pub(crate) fn new(compiled: Arc<CompiledRules>) -> Self {
         let count = compiled.count();
         Self {
@@ -67,7 +67,7 @@ impl RuleSegment {
         }
     }
 
-    /// Numbers of the rules that are not active.
+    /// Returns the numbers of the rules that are not active.
     pub(crate) fn disabled(&self) -> Vec<u32> {
         (0..).zip(&self.active).filter(|(_, active)| !**active).map(|(number, _)| number).collect()
     }
@@ -80,7 +80,7 @@ impl RuleSegment {
         &self.compiled
     }
 
-    /// Number of the rule of this id, if it is active.
+    /// Returns the number of the rule with this id, if it is active.
     pub(crate) fn find_rule(&self, id: &str) -> Option<u32> {
         self.compiled.find_rule(id).filter(|number| self.is_active(*number))
     }
@@ -94,12 +94,12 @@ impl RuleSegment {
         self.active.iter().filter(|active| **active).count()
     }
 
-    /// The active rules, in order.
+    /// Returns the active rules, in order.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
         (0..).zip(&self.active).filter(|(_, active)| **active).map(|(number, _)| self.rule(number))
     }
 
-    /// One rule, active or not.
+    /// Returns one rule, active or not.
     pub(crate) fn rule(&self, number: u32) -> &Rule {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match self.rules.get(at) {

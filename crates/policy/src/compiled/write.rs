@@ -59,7 +59,7 @@ pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<
     Ok(bytes)
 }
 
-/// A hash of the text of a rule file, equal on every machine. It detects edits, not attacks.
+/// Returns a hash of the text of a rule file, equal on every machine. It detects edits, not attacks.
 pub(crate) fn text_digest(text: &str) -> u64 {
     hash_chunks(text.as_bytes())
 }

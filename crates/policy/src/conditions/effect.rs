@@ -159,7 +159,7 @@ impl EffectCondition {
         Ok(Matched { why, certain: is_certain, doubt: OPEN_PATTERN })
     }
 
-    /// What an unparsed text mentions of the things this condition looks for: a word that is known to do the operation,
+    /// Returns the part of an unparsed text that this condition looks for: a word that is known to do the operation,
     /// together with the path if one is named.
     pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { does, path, place, recursive, certain: _, by, on: _, not: _ } = self;

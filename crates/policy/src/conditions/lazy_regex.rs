@@ -36,7 +36,7 @@ pub(crate) struct RegexError {
 }
 
 impl LazyRegex {
-    /// A pattern whose text is valid, or is validated by the caller.
+    /// Creates a pattern from text that is valid, or that the caller validates.
     pub(crate) fn new(text: &str) -> Self {
         Self { text: text.into(), letters: OnceLock::new(), built: OnceLock::new() }
     }
@@ -52,7 +52,7 @@ impl LazyRegex {
         })
     }
 
-    /// Lower-case letter groups of which at least one is in every matching text; `None` if unknown.
+    /// Returns lower-case letter groups, at least one of which is in every matching text; `None` if unknown.
     pub(crate) fn letters(&self) -> Option<&[String]> {
         let letters = self.letters.get_or_init(|| {
             Parser::new()
@@ -117,8 +117,8 @@ fn contains_ignoring_case(text: &[u8], letters: &[u8]) -> bool {
     false
 }
 
-/// Letter groups of which at least one is in every match. Groups of fewer than two letters are not selective enough,
-/// and letters outside ASCII may have several forms where case is ignored.
+/// Returns letter groups, at least one of which is in every match. Groups of fewer than two letters are not selective
+/// enough, and letters outside ASCII may have several forms where case is ignored.
 fn required_letters(ast: &Ast) -> Option<Vec<String>> {
     const MAX_LETTER_GROUPS: usize = 64;
     let groups = match ast {

@@ -76,7 +76,7 @@ impl Explain {
 // === impl MatchMode ===
 
 impl MatchMode {
-    /// The mode in which the exceptions of a condition are checked.
+    /// Returns the mode in which the exceptions of a condition are checked.
     pub(super) fn inverse(self) -> Self {
         match self {
             Self::Any => Self::All,
@@ -84,7 +84,7 @@ impl MatchMode {
         }
     }
 
-    /// The first item that fits, if enough items do: one, or all.
+    /// Returns the first item that satisfies `fits`, if enough items do: one or all, depending on the mode.
     pub(super) fn pick<T>(self, mut items: impl Iterator<Item = T>, fits: impl Fn(&T) -> bool) -> Option<T> {
         match self {
             Self::Any => items.find(fits),
@@ -100,7 +100,7 @@ impl MatchMode {
         self == Self::Any || !path.is_alias
     }
 
-    /// The glob that a path matches, and whether it does for certain.
+    /// Returns the glob that a path matches, and whether the match is certain.
     pub(super) fn glob<'a>(self, globs: &'a PathGlobs, path: &PathFact) -> Option<GlobGuard<'a>> {
         match self {
             Self::Any => globs.find_guard(path),
@@ -110,7 +110,7 @@ impl MatchMode {
         }
     }
 
-    /// The matching path and its glob. A certain match comes before a possible one.
+    /// Returns the matching path and its glob. A certain match takes precedence over a possible one.
     pub(super) fn path<'a>(
         self,
         globs: &PathGlobs,

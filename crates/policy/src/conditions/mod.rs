@@ -120,12 +120,12 @@ impl RuleMatcher {
         Ok(())
     }
 
-    /// The alternatives, of which at least one must hold.
+    /// Returns the alternatives, at least one of which must be true.
     pub(crate) fn any(&self) -> &[Self] {
         values(self.any.as_ref())
     }
 
-    /// The exceptions, of which none may hold.
+    /// Returns the exceptions, none of which may be true.
     pub(crate) fn not(&self) -> &[Self] {
         values(self.not.as_ref())
     }

@@ -20,7 +20,7 @@ thread_local! {
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct OneOrMore<T>(pub(crate) Vec<T>);
 
-/// The values of a condition; empty if it is not given.
+/// Returns the values of a condition; empty if it is not given.
 pub(crate) fn values<T>(list: Option<&OneOrMore<T>>) -> &[T] {
     list.map_or(&[], |list| &list.0)
 }

@@ -82,7 +82,7 @@ impl PackageCondition {
             && (typos.is_empty() || !package.dynamic && find_similar_name(&package.name, typos).is_some())
     }
 
-    /// What an unparsed text mentions of the things this condition looks for.
+    /// Returns the part of an unparsed text that this condition looks for.
     pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { manager, name, from: _, runs: _, near: _ } = self;
         if text.is_opaque {

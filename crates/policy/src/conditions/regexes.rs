@@ -42,8 +42,8 @@ impl MayBeEmpty for RegexCondition {
 type Texts<'a> = Vec<Cow<'a, str>>;
 
 impl RegexCondition {
-    /// Letter groups of which one must be in a command, if there are patterns on commands. The other patterns are not
-    /// indexed.
+    /// Returns letter groups, one of which must be in a command, if there are patterns on commands. The other
+    /// patterns are not indexed.
     pub(crate) fn command_letters(&self) -> Option<Vec<String>> {
         let Self { command, path: _, url: _, content: _, prompt: _, args: _ } = self;
         let all: Option<Vec<_>> = command.as_ref()?.0.iter().map(|pattern| pattern.letters()).collect();
@@ -93,7 +93,7 @@ fn find_match(
     })
 }
 
-/// The commands of a call as they were given.
+/// Returns the commands of a call as they were given.
 pub(crate) fn command_texts(event: &Event) -> Texts<'_> {
     let commands = event.tool.as_ref().map(ToolCall::commands).unwrap_or_default();
     let text = |command| match command {

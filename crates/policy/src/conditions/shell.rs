@@ -132,7 +132,7 @@ impl ShellCondition {
         to.add_words(Rarity::Often, &[IndexTerm::SomeCommand]);
     }
 
-    /// What an unparsed text mentions of the things this condition looks for.
+    /// Returns the part of an unparsed text that this condition looks for.
     pub(super) fn match_unparsed(&self, unread: &UnreadText) -> Option<String> {
         let Self {
             program,

@@ -11,7 +11,7 @@ use super::RuleMatcher;
 use super::match_mode::{Explain, MatchInput, MatchMode};
 
 impl RuleMatcher {
-    /// What an unparsed text mentions of the things these conditions look for, if it mentions all of them.
+    /// Returns the parts of an unparsed text that these conditions look for, if it mentions all of them.
     pub(crate) fn match_unparsed(&self, input: MatchInput<'_>, text: &UnreadText) -> Option<String> {
         self.check_call(input, Explain::Nothing).ok()?;
         let Self {

@@ -95,7 +95,7 @@ impl UrlCondition {
             && is(*loopback, url.loopback)
     }
 
-    /// What an unparsed text mentions of the things this condition looks for.
+    /// Returns the part of an unparsed text that this condition looks for.
     pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { host, scheme: _, port: _, user: _, numeric: _, loopback: _ } = self;
         if text.is_opaque {
@@ -109,7 +109,7 @@ impl UrlCondition {
     }
 }
 
-/// The port that is written, or the default of the scheme.
+/// Returns the port in the address, or the default port of its scheme.
 fn effective_port(url: &UrlFact) -> Option<u16> {
     url.port.or(match url.scheme.as_str() {
         "http" | "ws" => Some(80),

@@ -162,7 +162,7 @@ impl KeyTable {
 
 #[cfg(test)]
 impl KeyTable {
-    /// The ranges of slots and rows, for tests that damage them.
+    /// Returns the ranges of slots and rows, for tests that damage them.
     pub(super) fn searched_ranges(&self) -> [std::ops::Range<usize>; 2] {
         [self.slots.range(), self.rows.range()]
     }
@@ -182,7 +182,7 @@ impl<'a> KeyRows<'a> {
         Self { starts, keys: body.bytes(table.keys), entries }
     }
 
-    /// Offsets of the key and of the entries of a row.
+    /// Returns the offsets of a row's key and of its entries.
     fn row(&self, at: usize) -> Option<(usize, usize)> {
         let (key, entry) = pair_from_bytes(*self.starts.get(at)?);
         usize::try_from(key).ok().zip(usize::try_from(entry).ok())
@@ -196,7 +196,7 @@ impl<'a> KeyRows<'a> {
         self.entries.get(self.row(rows.start)?.1..self.row(rows.end)?.1)
     }
 
-    /// The first row, from this one on, whose key is not before the wanted one; `None` if the table is damaged.
+    /// Returns the first row from `first` on whose key is not before the wanted one; `None` if the table is damaged.
     fn partition_point(&self, first: usize, is_before: impl Fn(&[u8]) -> bool) -> Option<usize> {
         let (mut low, mut high) = (first, self.starts.len().checked_sub(1)?);
         while low < high {
@@ -236,18 +236,18 @@ impl KeyHash {
         Self::new(tag.encode_utf8(&mut [0; 4])).extend(text)
     }
 
-    /// The hash of the key continued with this text.
+    /// Returns the hash of this key with the text appended.
     fn extend(self, text: &str) -> Self {
         Self(fnv::extend_hash(self.0, text.as_bytes()))
     }
 
-    /// The part of the hash that is stored in a slot.
+    /// Returns the part of the hash that is stored in a slot.
     #[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
     fn slot_tag(self) -> u32 {
         self.0 as u32
     }
 
-    /// The slots that may hold the key, in the order in which they are tried; every slot occurs.
+    /// Returns the slots that may contain the key, in the order in which they are tried. Every slot is included.
     fn probes(self, slots: usize) -> impl Iterator<Item = usize> {
         // The last letters of a key have not reached the upper bits of its hash yet.
         let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;

@@ -45,7 +45,7 @@ pub(crate) struct KindForm {
 }
 
 impl KindForm {
-    /// The ranges in which keys are searched, for tests that damage them.
+    /// Returns the ranges in which keys are searched, for tests that damage them.
     #[cfg(test)]
     pub(crate) fn searched_ranges(&self) -> [std::ops::Range<usize>; 2] {
         self.keys.searched_ranges()

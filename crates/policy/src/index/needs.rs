@@ -27,7 +27,7 @@ type Needs = (Rarity, Vec<String>);
 #[derive(Debug, Default)]
 pub(crate) struct NeedList(Vec<Needs>);
 
-/// The alternatives of a rule that can be checked separately, each with the keys it needs.
+/// Returns the alternatives of a rule that can be checked separately, each with the keys it needs.
 pub(super) fn needs_by_alternative(matcher: &RuleMatcher) -> Vec<(u16, Option<Vec<String>>)> {
     let common = common_needs(matcher);
     let any = matcher.any();
@@ -42,12 +42,12 @@ pub(super) fn needs_by_alternative(matcher: &RuleMatcher) -> Vec<(u16, Option<Ve
     (0..).zip(any).map(|(number, inner)| (number, part(inner))).collect()
 }
 
-/// Letter groups of which one must be in a command, if the rule has patterns on commands.
+/// Returns letter groups, one of which must be in a command, if the rule has patterns on commands.
 pub(super) fn command_letters(matcher: &RuleMatcher) -> Option<Vec<String>> {
     matcher.regex.as_ref()?.command_letters()
 }
 
-/// Keys of which at least one must be present for the conditions to hold; `None` if unknown.
+/// Returns keys, at least one of which must be present for the conditions to match; `None` if unknown.
 fn rarest_needs(matcher: &RuleMatcher) -> Option<Needs> {
     let any = (!matcher.any().is_empty()).then(|| {
         let any: Option<Vec<_>> = matcher.any().iter().map(rarest_needs).collect();
@@ -63,7 +63,7 @@ fn selectivity((rarity, needs): &Needs) -> (Rarity, usize) {
     (*rarity, needs.len())
 }
 
-/// Keys that are needed regardless of which alternative holds.
+/// Returns the keys that are needed whichever alternative matches.
 fn common_needs(matcher: &RuleMatcher) -> Option<Needs> {
     let mut all = NeedList::default();
     matcher.add_needs(&mut all);

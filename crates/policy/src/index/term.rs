@@ -41,7 +41,7 @@ impl<'a> IndexTerm<'a> {
         tagged_key(tag, &text)
     }
 
-    /// Tag and text of the key.
+    /// Returns the tag and text of the key.
     pub(super) fn tag_and_text(self) -> (char, Cow<'a, str>) {
         let (tag, text): (char, &'a str) = match self {
             Self::Program(name) => ('p', name),
@@ -86,12 +86,12 @@ pub(super) fn tagged_key(tag: char, text: &str) -> String {
     key
 }
 
-/// Key of a path prefix.
+/// Returns the key for a path prefix.
 pub(super) fn path_start_key(from: GlobBase, start: &str) -> String {
     tagged_key(path_start_tag(from), start)
 }
 
-/// Tag of a path prefix, by what the glob is relative to.
+/// Returns the tag of a path prefix, which depends on what the glob is relative to.
 pub(super) fn path_start_tag(from: GlobBase) -> char {
     match from {
         GlobBase::Root => 'R',

@@ -60,7 +60,7 @@ impl<'r> RuleMatch<'r> {
         self.status == MatchStatus::Applies
     }
 
-    /// What the rule matched, and why the match does not apply.
+    /// Returns what the rule matched, and why the match does not apply.
     pub(super) fn note(&self) -> String {
         let why = &self.why;
         match self.status {
@@ -203,8 +203,8 @@ fn initial_status<'r>(
     }
 }
 
-/// For each match, the earlier rule of its file that decides, in files where only the first matching rule counts.
-/// A possible match decides nothing, and neither does a rule that only labels or rewrites.
+/// Returns for each match the earlier rule of its file that decides, in files where only the first matching rule
+/// counts. A possible match decides nothing, and neither does a rule that only labels or rewrites.
 fn find_shadowed<'r>(matches: &[RuleMatch<'r>]) -> Vec<Option<&'r str>> {
     let mut deciding: Vec<(usize, &'r str)> = Vec::new();
     let mut shadowed = Vec::with_capacity(matches.len());
@@ -222,7 +222,7 @@ fn find_shadowed<'r>(matches: &[RuleMatch<'r>]) -> Vec<Option<&'r str>> {
     shadowed
 }
 
-/// For each match, the rule that overrides it. A rule that is itself overridden overrides nothing.
+/// Returns for each match the rule that overrides it. A rule that is itself overridden overrides nothing.
 fn find_overridden<'r>(matches: &[RuleMatch<'r>], shadowed: &[Option<&str>]) -> Vec<Option<&'r str>> {
     let acting: Vec<_> = matches
         .iter()

@@ -10,7 +10,7 @@ use crate::rule::RewriteAction;
 const COMMAND_PLACEHOLDER: &str = "{command}";
 
 impl RewriteAction {
-    /// The changes to a call, by the tool's own argument names.
+    /// Returns the changes to a call, by the tool's own argument names.
     pub(super) fn modifications(&self, tool: &ToolCall) -> Vec<Modification> {
         let mut changed = self.set.clone();
         if let Some(template) = &self.command
@@ -23,7 +23,7 @@ impl RewriteAction {
     }
 }
 
-/// The arguments that hold a command, with the command rewritten.
+/// Returns the arguments that contain a command, with the command rewritten.
 fn rewrite_commands(tool: &ToolCall, template: &str) -> Map<String, Value> {
     let roles = tool.class.roles();
     let mut changed = Map::new();

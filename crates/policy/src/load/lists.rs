@@ -125,7 +125,8 @@ fn uses(node: &Node) -> bool {
     }
 }
 
-/// The list that a text refers to, and whether it is excluded (`!`). `@scope/name` is a package, not a reference.
+/// Returns the list that a string refers to, and whether it is excluded (`!`). `@scope/name` is a package, not a
+/// reference.
 fn reference(text: &str) -> Option<(bool, &str)> {
     let (taken, rest) = match text.strip_prefix('!') {
         Some(rest) => (true, rest),

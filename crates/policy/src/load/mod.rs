@@ -134,7 +134,7 @@ fn read_rule(item: &Node, lists: &NamedLists) -> ReadAll<wire::RuleSpec> {
     }
 }
 
-/// The value of one key of the file, or its default if it cannot be read.
+/// Returns the value of one key of the file, or the default if the value cannot be read.
 fn read_key<T: DeserializeOwned + Default>(
     document: &Node,
     key: &str,

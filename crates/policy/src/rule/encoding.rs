@@ -16,7 +16,7 @@ pub(crate) struct LazyWhen {
 }
 
 impl LazyWhen {
-    /// A condition that was read from a rule file and is already compiled.
+    /// Wraps a compiled condition that was read from a rule file.
     pub(crate) fn new(when: When) -> Self {
         Self { text: when.text().to_owned(), built: OnceLock::from(Ok(when)) }
     }

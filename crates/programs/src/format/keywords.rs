@@ -84,7 +84,7 @@ pub(super) const VERBS: &[(&str, PackageVerb)] = &[
 // === impl PackageVerb ===
 
 impl PackageVerb {
-    /// The name of the verb in a data file.
+    /// Returns the name of the verb in a data file.
     pub fn name(self) -> &'static str {
         VERBS.iter().find(|(_, verb)| *verb == self).map_or("", |(name, _)| name)
     }

@@ -242,7 +242,7 @@ impl Language {
         LANGUAGE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, language)| *language)
     }
 
-    /// The name of the language in a data file.
+    /// Returns the name of the language in a data file.
     pub fn name(self) -> &'static str {
         LANGUAGE_NAMES.iter().find(|(_, language)| *language == self).map_or("other", |(name, _)| name)
     }
@@ -260,7 +260,7 @@ impl Role {
         ROLE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
     }
 
-    /// The name of the role in a data file.
+    /// Returns the name of the role in a data file.
     pub fn name(self) -> &'static str {
         if matches!(self, Self::Code(_)) {
             return "code";
@@ -268,7 +268,7 @@ impl Role {
         ROLE_NAMES.iter().find(|(_, role)| *role == self).map_or("text", |(name, _)| name)
     }
 
-    /// All names that [`Role::from_name`] accepts, except those of code.
+    /// Returns all names that [`Role::from_name`] accepts, except those of code.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ROLE_NAMES.iter().map(|(name, _)| *name)
     }

@@ -88,13 +88,13 @@ pub(crate) struct CommandSource {
 // === impl CommandSource ===
 
 impl CommandSource {
-    /// The examples of the command and of its sub-commands.
+    /// Returns the examples of the command and of its sub-commands.
     pub(crate) fn all_examples(&self) -> Vec<&ExampleSource> {
         let inner = self.commands.iter().flat_map(Self::all_examples);
         self.examples.iter().chain(inner).collect()
     }
 
-    /// A copy of the description for another name, without examples.
+    /// Copies the description for another name, without examples.
     fn without_examples(&self) -> Self {
         let commands = self.commands.iter().map(Self::without_examples).collect();
         Self { examples: Vec::new(), commands, ..self.clone() }
@@ -117,7 +117,7 @@ impl OptionSource {
         }
     }
 
-    /// Every role that the option or its values can have.
+    /// Returns every role that the option or its values can have.
     pub(crate) fn all_roles(&self) -> impl Iterator<Item = Role> {
         let prefixes = self.prefixes.iter().chain(&self.words).map(|(_, role)| *role);
         let cases = self.cases.iter().map(|(_, role)| *role);

@@ -163,7 +163,7 @@ impl<'a> PipelineFile<'a> {
         found
     }
 
-    /// The text of a node, or the texts of its list.
+    /// Returns the text of a node, or the texts of its list.
     fn command_texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<CommandText> {
         match &node.value {
             Value::Text(text) => {
@@ -178,7 +178,7 @@ impl<'a> PipelineFile<'a> {
         }
     }
 
-    /// The line of the file for every line of a text. A block scalar begins below its key.
+    /// Returns the line in the file for every line of a text. A block scalar begins below its key.
     fn file_lines(&self, spot: Spot, text: &str) -> Vec<usize> {
         let filled = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
         let shown = text.lines().nth(filled).unwrap_or_default().trim();

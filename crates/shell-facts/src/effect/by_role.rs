@@ -17,7 +17,7 @@ use super::downloads::add_downloads;
 use super::transfers::add_transfers;
 use super::{current_directory, find_effects, git, resolve_in};
 
-/// The effects of a command on the paths among its words.
+/// Returns the effects of a command on the paths among its words.
 pub(crate) fn program_effects(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     match command.parsed.escape {
         "git" => return git::git_effects(command.words),
@@ -38,7 +38,7 @@ pub(crate) fn program_effects(command: &DescribedCommand<'_>) -> Vec<OperandEffe
     effects
 }
 
-/// Effects on paths in option values.
+/// Returns the effects on paths in option values.
 fn effects_on_values(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     let mut effects = Vec::new();
     for option in command.parsed.options.iter().filter(|option| !option.off) {
@@ -61,7 +61,8 @@ fn effects_on_values(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     effects
 }
 
-/// The file in `NAME=FILE`. In a form field, only `NAME=@FILE`, `NAME=<FILE`, `@FILE` and `NAME@FILE` name a file.
+/// Returns the file in `NAME=FILE`. In a form field, only `NAME=@FILE`, `NAME=<FILE`, `@FILE` and `NAME@FILE` name a
+/// file.
 fn file_in_value(value: &ShellWord, role: Role) -> Option<OperandEffect> {
     let text = value.text.as_str();
     let name_end = text.find('=');
@@ -79,7 +80,7 @@ fn file_in_value(value: &ShellWord, role: Role) -> Option<OperandEffect> {
     Some(OperandEffect::new(Read, &path).inside_word(start > 0))
 }
 
-/// Effects on operands.
+/// Returns the effects on operands.
 fn effects_on_operands(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     let recursive = command.has(Role::Recursive);
     let edit = in_place_op(command);
@@ -124,7 +125,7 @@ fn is_source(command: &DescribedCommand<'_>, operand: &ParsedOperand<'_>) -> boo
     operand.role == Role::Read || command.parsed.operands.iter().all(|other| other.role != Role::Read)
 }
 
-/// The operation on files that are edited in place: an edit that removes every line is a deletion.
+/// Returns the operation on files that are edited in place: an edit that removes every line is a deletion.
 fn in_place_op(command: &DescribedCommand<'_>) -> Option<FileOp> {
     if !command.has(Role::InPlace) {
         return None;
@@ -227,7 +228,8 @@ fn is_new_name(target: &ShellWord) -> bool {
         && !text.starts_with('~')
 }
 
-/// The described program that a glob such as `/bin/r?` may run. If several match, the most harmful one.
+/// Returns the described program that a glob such as `/bin/r?` may run. If several match, the most harmful one is
+/// returned.
 pub(crate) fn most_harmful_match(glob: &str) -> Option<&'static str> {
     let word = [ShellWord::literal("x")];
     let harm = |name: &str| {

@@ -28,7 +28,7 @@ pub(super) fn add_downloads(command: &DescribedCommand<'_>, effects: &mut Vec<Op
     }
 }
 
-/// The file name under which the content of a URL is saved.
+/// Returns the file name under which the content of a URL is saved.
 fn saved_name(url: &ShellWord) -> Option<ShellWord> {
     let path = url.text.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);

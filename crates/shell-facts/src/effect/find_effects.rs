@@ -9,7 +9,7 @@ use super::super::described_command::DescribedCommand;
 use super::OperandEffect;
 use crate::shell::find_targets;
 
-/// The files that `find` deletes, and the lists that it writes.
+/// Returns the files that `find` deletes, and the lists that it writes.
 pub(super) fn find_effects(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     let mut effects: Vec<_> =
         command.values(Role::Write).map(|(word, _)| OperandEffect::new(Write, &word)).collect();

@@ -70,7 +70,7 @@ impl<'a> GitArgs<'a> {
         self.options.contains(&option)
     }
 
-    /// Operands and paths, without options.
+    /// Returns operands and paths, without options.
     fn all_words(&self) -> Vec<&'a ShellWord> {
         self.operands.iter().chain(self.paths.iter().flatten()).copied().collect()
     }

@@ -56,7 +56,7 @@ pub(super) fn add_transfers(command: &DescribedCommand<'_>, effects: &mut Vec<Op
 // === impl TransferPlace ===
 
 impl TransferPlace {
-    /// The place that a word names; `None` for a path in a store or a container.
+    /// Returns the location that a word names; `None` for a path in a store or a container.
     fn new(word: &ShellWord, reaches_machines: bool) -> Option<Self> {
         match remote_path(word) {
             None => Some(Self { path: word.clone(), is_remote: false }),
@@ -82,12 +82,13 @@ impl TransferPlace {
     }
 }
 
-/// The path of a place without its host. The URL of a store is kept, because its last component is the name.
+/// Returns the path of a location without its host. The URL of a store is kept, because its last component is the
+/// name.
 fn path_part(word: &ShellWord) -> ShellWord {
     remote_path(word).filter(|_| !word.text.contains("://")).unwrap_or_else(|| word.clone())
 }
 
-/// The path after `host:`, `store:` or `container:`.
+/// Returns the path after `host:`, `store:` or `container:`.
 fn remote_path(word: &ShellWord) -> Option<ShellWord> {
     let text = word.text.as_str();
     if let Some((_, rest)) = text.split_once("://").filter(|(scheme, _)| !scheme.contains('/')) {

@@ -161,7 +161,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The command at this index, or a copy of it if the command is final.
+    /// Returns the command at this index, or a copy of it if the command is final.
     pub(super) fn writable_command(&mut self, index: usize) -> Option<&mut ShellCommand> {
         if index >= self.first_writable {
             return self.commands.get_mut(index);

@@ -85,7 +85,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The key in `[key]`, if it is known. Commands inside the key run.
+    /// Returns the key in `[key]`, if it is known. Commands inside the key run.
     fn subscript_key(
         &mut self,
         subscript: &ast::Subscript,

@@ -63,7 +63,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The command of a pipeline with a single stage.
+/// Returns the command of a pipeline with a single stage.
 fn only_command(pipeline: &ast::Pipeline) -> Option<&ast::Command> {
     match pipeline.stages.as_slice() {
         [only] if pipeline.negations == 0 => Some(&only.command),

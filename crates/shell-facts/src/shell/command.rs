@@ -164,13 +164,13 @@ impl ShellCommand {
         }
     }
 
-    /// The words, and the known texts on standard input.
+    /// Returns the words, and the known texts on standard input.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().map(|word| word.text.as_str());
         words.chain(self.stdin_texts.iter().map(AsRef::as_ref))
     }
 
-    /// Letter pairs in [`Self::texts`]. They are computed once, so the command must be complete.
+    /// Returns the letter pairs in [`Self::texts`]. They are computed once, so the command must be complete.
     pub fn letter_pairs(&self) -> &LetterPairs {
         self.letter_pairs.get_or_init(|| Box::new(LetterPairs::new(self.texts())))
     }
@@ -204,7 +204,7 @@ impl ShellCommand {
         keeps && self.words.iter().filter(named).any(|word| last(word) == Some(true))
     }
 
-    /// The archives that the command unpacks into a directory above the file.
+    /// Returns the archives that the command unpacks into a directory above the file.
     pub(super) fn unpacks(&self, path: &str) -> impl Iterator<Item = &PathFact> {
         let named = || self.operands.iter().chain(&self.named);
         let into = |fact: &PathFact| {
@@ -228,14 +228,14 @@ impl ShellCommand {
         !name.is_empty() && path.split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// The paths that the command may read.
+    /// Returns the paths that the command may read.
     pub fn reads(&self) -> impl Iterator<Item = &PathFact> {
         let given = self.operands.iter().chain(&self.named);
         given.chain(&self.inputs).filter(|path| !path.is_not_read)
     }
 }
 
-/// The directory that operands are relative to, if an option names one.
+/// Returns the directory that operands are relative to, if an option names one.
 fn directory_option(values: &[OptionValue]) -> Option<&ShellWord> {
     values.iter().rfind(|value| value.role == Role::Directory).map(|value| &value.word)
 }
@@ -315,8 +315,8 @@ fn names_path(value: &OptionValue) -> bool {
     }
 }
 
-/// The paths that a word names if an earlier `cd` failed or was skipped. Only paths outside the project and temporary
-/// directories are listed. Whether they are used is not certain, so their location is unknown.
+/// Returns the paths that a word names if an earlier `cd` failed or was skipped. Only paths outside the project and
+/// temporary directories are listed. Whether they are used is not certain, so their location is unknown.
 pub(super) fn alternative_paths(
     word: &ShellWord,
     main: &PathFact,
@@ -337,7 +337,7 @@ pub(super) fn alternative_paths(
         .collect()
 }
 
-/// The name of the program that a word runs; empty if it is only known at run time.
+/// Returns the name of the program that a word runs; empty if it is only known at run time.
 pub(super) fn program_of(word: &ShellWord) -> &str {
     let name = program_name(&word.text);
     match word {
@@ -348,7 +348,7 @@ pub(super) fn program_of(word: &ShellWord) -> &str {
     }
 }
 
-/// The last component of a program's path; a URL is kept whole.
+/// Returns the last component of a program's path; a URL is kept whole.
 pub(super) fn program_name(raw: &str) -> &str {
     if raw.contains("://") {
         return raw;
@@ -385,7 +385,7 @@ pub(super) fn path_fact(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) 
     PathFact { dynamic: fact.dynamic || below, ..fact }
 }
 
-/// The path in `@file`, `key=file`, `key=@file`, `key=<file` or `--option=file`.
+/// Returns the path in `@file`, `key=file`, `key=@file`, `key=<file` or `--option=file`.
 fn path_in_word(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) -> Option<PathFact> {
     let value = match word.shape.split_once('=') {
         Some((_, value)) => value,

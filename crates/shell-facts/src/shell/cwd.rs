@@ -28,17 +28,17 @@ impl WorkingDirectory {
         Self { expected: expected.map(Arc::from), ..Self::default() }
     }
 
-    /// The directory if every command succeeded.
+    /// Returns the working directory if every command succeeded.
     pub(super) fn expected(&self) -> Option<&str> {
         self.expected.as_deref()
     }
 
-    /// The directory, if only one is possible.
+    /// Returns the working directory, if only one is possible.
     pub(super) fn certain(&self) -> Option<&str> {
         self.expected().filter(|_| self.alternatives.is_empty() && self.if_cd_failed.is_empty())
     }
 
-    /// The other possible directories.
+    /// Returns the other possible working directories.
     pub(super) fn alternatives(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().chain(&self.if_cd_failed).map(AsRef::as_ref)
     }

@@ -47,7 +47,7 @@ impl ExecSite {
         Self { on, host, roots: Arc::clone(&UNKNOWN_ROOTS), mounts, outer: Some(Arc::clone(outer)) }
     }
 
-    /// The outermost site on the same machine, which `nsenter -t 1` enters.
+    /// Returns the outermost site on the same machine, which `nsenter -t 1` enters.
     pub(super) fn outermost(self: &Arc<Self>) -> Arc<Self> {
         let mut site = Arc::clone(self);
         while let Some(outer) = site.outer.clone().filter(|_| site.on != ExecLocation::Remote) {
@@ -56,7 +56,7 @@ impl ExecSite {
         site
     }
 
-    /// The path in the outer site, if the path is in a mounted directory.
+    /// Returns the path in the outer site, if the path is in a mounted directory.
     pub(super) fn path_outside(&self, path: &str) -> Option<(&Arc<Self>, String)> {
         let outer = self.outer.as_ref()?;
         let inner = |(inside, path_outside): &(String, String)| {

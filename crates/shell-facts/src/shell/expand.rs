@@ -159,7 +159,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The home directory that `~user` names.
+/// Returns the home directory that `~user` names.
 fn expand_tilde(user: &str, scope: &ShellScope) -> ExpandedText {
     let home = match user {
         "" => Some(Cow::Borrowed(scope.site.roots.home.as_str())),

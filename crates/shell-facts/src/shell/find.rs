@@ -34,7 +34,7 @@ const NARROWING_TESTS: &[&str] = &[
     "-xtype",
 ];
 
-/// The commands in `-exec` and similar actions, with `{}` for the files found.
+/// Returns the commands in `-exec` and similar actions, with `{}` for the files found.
 pub(super) fn exec_commands(words: &[ShellWord]) -> Vec<&[ShellWord]> {
     let mut exec_commands = Vec::new();
     let mut rest = words;
@@ -88,7 +88,7 @@ pub(crate) fn find_targets(words: &[ShellWord]) -> Vec<ShellWord> {
     find_targets
 }
 
-/// The name patterns that the tests require; `None` if any file may be found.
+/// Returns the name patterns that the tests require; `None` if any file may be found.
 fn name_limits(tests: &[ShellWord]) -> Option<Vec<String>> {
     let grouped = tests.iter().any(|word| word.is("("));
     let mut names = Vec::new();
@@ -111,7 +111,7 @@ fn name_limits(tests: &[ShellWord]) -> Option<Vec<String>> {
     Some(names).filter(|names| !names.is_empty() && names.len() <= MAX_NAMES)
 }
 
-/// The name patterns that one side of `-o` requires.
+/// Returns the name patterns that one side of `-o` requires.
 fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
     let (mut narrow, mut has_name) = (None, false);
     let mut negated = false;
@@ -204,7 +204,7 @@ fn is_revision(text: &str) -> bool {
     text.starts_with("HEAD") || matches!(text, "main" | "master")
 }
 
-/// The command that `fd` runs for each file.
+/// Returns the command that `fd` runs for each file.
 pub(super) fn fd_command(words: &[ShellWord]) -> Option<&[ShellWord]> {
     let runs = |word: &ShellWord| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     let at = words.iter().position(runs)?;

@@ -190,7 +190,7 @@ impl ShellReader<'_> {
         self.running_files.remove(&path);
     }
 
-    /// The earlier commands of the call that wrote a file.
+    /// Returns the earlier commands of the call that wrote a file.
     pub(super) fn find_writers(&mut self, path: &str, scope: &ShellScope) -> Vec<usize> {
         if !self.spend_steps(self.commands.len() / 4) {
             return Vec::new();
@@ -229,7 +229,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The interpreter in the `#!` line of a script; a shell if there is none.
+/// Returns the interpreter in the `#!` line of a script; a shell if there is none.
 fn shebang_program(text: &str) -> &str {
     let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
     let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));

@@ -34,7 +34,7 @@ pub(super) struct Redirections {
 }
 
 impl Redirections {
-    /// The redirections for commands started by this one: the files are already open.
+    /// Returns the redirections for commands started by this one. The files are already open.
     pub(super) fn for_started_command(&self) -> Self {
         Self { touched: Vec::new(), ..self.clone() }
     }
@@ -303,7 +303,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The words on standard input; one more than the limit if there are more.
+    /// Returns the words on standard input, and at most one more than the limit.
     pub(super) fn input_words(&self, scope: &ShellScope) -> Vec<ShellWord> {
         let sources: Vec<_> = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index)).collect();
         // A filter passes only some of the words.
@@ -443,7 +443,7 @@ fn uses_placeholder(own: &[ShellWord]) -> bool {
     own.iter().any(option)
 }
 
-/// Changes the placeholder of `xargs -I%` to `{}`.
+/// Replaces the placeholder of `xargs -I%` with `{}`.
 fn use_braces_placeholder(own: &[ShellWord], inner: &[ShellWord]) -> Vec<ShellWord> {
     let at = own.iter().position(|word| word.text.starts_with("-I"));
     let attached = at.and_then(|at| own.get(at)).and_then(|word| word.text.strip_prefix("-I"));
@@ -482,7 +482,7 @@ fn lists_paths(words: &[ShellWord]) -> bool {
     words.iter().any(|word| word.pattern || word.is("-d")) && !words.iter().any(|word| word.dynamic)
 }
 
-/// The text that `env -S 'rm -rf x'` splits into a command.
+/// Returns the text that `env -S 'rm -rf x'` splits into a command.
 fn env_split_string(words: &[ShellWord]) -> Option<String> {
     let at = words
         .iter()

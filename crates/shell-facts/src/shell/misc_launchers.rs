@@ -193,7 +193,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// `rm -r…` among the words of an unknown program, which most likely runs it.
+/// Finds `rm -r…` among the words of an unknown program, which most likely runs it.
 pub(super) fn hidden_delete<'a>(program: &str, words: &'a [ShellWord]) -> Option<&'a [ShellWord]> {
     let removes = |pair: &[ShellWord]| match pair {
         [rm, option] => {
@@ -210,7 +210,7 @@ pub(super) fn hidden_delete<'a>(program: &str, words: &'a [ShellWord]) -> Option
     }
     words.get(at..)
 }
-/// The recipe lines of a makefile, without the prefixes for `make`.
+/// Returns the recipe lines of a makefile, without the prefixes for `make`.
 fn makefile_recipes(makefile: &str) -> String {
     let lines = makefile.lines().filter_map(|line| line.strip_prefix('\t'));
     lines.map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()

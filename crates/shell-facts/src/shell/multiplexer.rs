@@ -242,7 +242,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The text that `tmux send-keys` types. Names of keys are replaced by the key.
+/// Returns the text that `tmux send-keys` types. Names of keys are replaced by the key.
 fn typed_keys(words: &[ShellWord], literal: bool) -> String {
     let key = |word: &ShellWord| match word.text.as_str() {
         text if literal => text.to_owned(),
@@ -262,19 +262,19 @@ fn is_control_key(text: &str) -> bool {
             && text.chars().count() <= 3
 }
 
-/// The text that `tmux send-keys -H` types, given as hexadecimal character codes.
+/// Returns the text that `tmux send-keys -H` types, given as hexadecimal character codes.
 fn keys_from_hex(words: &[ShellWord]) -> String {
     let letter = |word: &ShellWord| u32::from_str_radix(&word.text, 16).ok().and_then(char::from_u32);
     words.iter().filter_map(letter).map(|letter| if letter == '\r' { '\n' } else { letter }).collect()
 }
 
-/// The text that `screen -X stuff` types.
+/// Returns the text that `screen -X stuff` types.
 fn unescape_stuffed(text: &str) -> String {
     let plain = text.replace("^M", "\n").replace("^J", "\n").replace("\\015", "\n").replace("\\012", "\n");
     super::expand::unescape(&plain).replace('\r', "\n")
 }
 
-/// The text that a tool of a harness types into a terminal, with keys such as `{enter}` replaced.
+/// Returns the text that a tool of a harness types into a terminal, with keys such as `{enter}` replaced.
 pub(super) fn typed_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -116,7 +116,7 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// The names of the variables in a text.
+/// Returns the names of the variables in a text.
 fn variable_names(text: &str) -> Vec<String> {
     let name = |rest: &str| {
         let rest = rest.trim_start_matches('{');

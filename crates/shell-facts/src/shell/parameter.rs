@@ -144,7 +144,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The array element with this key, or each element in turn if the key is unknown.
+    /// Returns the array element with this key, or each element in turn if the key is unknown.
     fn element_at(&mut self, name: &str, key: Option<&str>, scope: &ShellScope) -> Option<ExpandedText> {
         if let Some(key) = key {
             if let Ok(at) = key.parse() {
@@ -162,7 +162,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The text of a value, if all of it is known.
+/// Returns the text of a value, if all of it is known.
 pub(super) fn known_text(value: &ExpandedText) -> Option<String> {
     value.atoms.iter().map(WordAtom::letter).collect()
 }

@@ -12,7 +12,7 @@ use super::word::ShellWord;
 /// Known output of `printf` is cut at this length.
 const MAX_PRINTED_BYTES: usize = 64 * 1024;
 
-/// The texts that a command is known to print or pass on.
+/// Returns the texts that a command is known to print or pass on.
 pub(super) fn printed_texts(program: &str, words: &[ShellWord], scope: &ShellScope) -> Vec<Arc<str>> {
     match program {
         "echo" => {
@@ -37,7 +37,7 @@ pub(super) fn printed_texts(program: &str, words: &[ShellWord], scope: &ShellSco
     }
 }
 
-/// The output of `printf`; `None` if a word is unknown or the format has other conversions.
+/// Returns the output of `printf`; `None` if a word is unknown or the format has other conversions.
 fn format_printf(words: &[ShellWord]) -> Option<String> {
     let words = words.strip_prefix(&[ShellWord::literal("--")]).unwrap_or(words);
     let (format, mut values) = words.split_first()?;

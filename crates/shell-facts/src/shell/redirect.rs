@@ -92,7 +92,7 @@ impl ShellReader<'_> {
         io.inputs.push(path);
     }
 
-    /// The output of these commands as an input stream.
+    /// Returns the output of these commands as an input stream.
     fn output_stream(&self, from: Vec<usize>) -> InputStream {
         let (texts, from_terminal) = (self.printed_by(&from), self.prints_typed(&from));
         InputStream { from, texts, from_terminal }
@@ -112,7 +112,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The process that a redirection writes to: `> >(…)`.
+/// Returns the process that a redirection writes to: `> >(…)`.
 fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution> {
     let ast::RedirectTarget::Word(word) = &redirect.target else { return None };
     match word.parts.as_slice() {
@@ -121,7 +121,7 @@ fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution>
     }
 }
 
-/// The operations of a redirection sign on its file.
+/// Returns the operations of a redirection operator on its file.
 fn redirect_ops(sign: &str) -> &'static [FileOp] {
     match sign {
         _ if sign.starts_with("<>") => &[FileOp::Read, FileOp::Append],

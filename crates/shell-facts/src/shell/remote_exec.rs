@@ -83,7 +83,7 @@ impl ShellReader<'_> {
         true
     }
 
-    /// The scope of the commands that run elsewhere.
+    /// Returns the scope of the commands that run elsewhere.
     fn elsewhere_scope(
         parsed: &ParsedArgs<'_, '_>,
         program: &str,
@@ -173,7 +173,7 @@ fn is_forge(command: &RemoteCommand) -> bool {
     command.host.as_deref().is_some_and(|host| FORGES.contains(&host))
 }
 
-/// The host in `ada@host:22`.
+/// Returns the host in `ada@host:22`.
 fn host_name(text: &str) -> &str {
     let text = text.strip_prefix("ssh://").unwrap_or(text);
     let host = text.rsplit_once('@').map_or(text, |(_, host)| host);

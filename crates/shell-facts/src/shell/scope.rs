@@ -56,7 +56,7 @@ pub(super) struct InputStream {
 }
 
 impl ShellScope {
-    /// The initial scope of a text that a harness passes to a shell, without arguments.
+    /// Creates the initial scope of a command line that a harness passes to a shell, without arguments.
     pub(super) fn new(cwd: Option<&str>, site: Arc<ExecSite>) -> Self {
         let roots = &site.roots;
         let home = ("HOME".to_owned(), Arc::new(ExpandedText::literal(&roots.home)));
@@ -98,14 +98,14 @@ impl ShellScope {
         self.at_site(site, Some("/".to_owned()))
     }
 
-    /// The scope of a command that this program starts.
+    /// Returns the scope of a command that this program starts.
     pub(super) fn started_by(&self, program: &str) -> Self {
         let mut inner = self.clone();
         inner.via.push(program.to_owned());
         inner
     }
 
-    /// The scope of a command with this standard input.
+    /// Returns the scope of a command with this standard input.
     pub(super) fn with_stdin(&self, stdin: &InputStream) -> Self {
         let mut inner = self.clone();
         inner.stdin.clone_from(stdin);
@@ -124,7 +124,7 @@ impl ShellScope {
         self.arguments = known.then(|| Arc::new(arguments.iter().map(ShellWord::to_value).collect()));
     }
 
-    /// Number of known arguments.
+    /// Returns the number of known arguments.
     pub(super) fn arguments_known(&self) -> usize {
         self.arguments.as_ref().map_or(0, |all| all.len())
     }
@@ -143,7 +143,7 @@ impl ShellScope {
         self
     }
 
-    /// The scope inside a function that is called here.
+    /// Returns the scope inside a function that is called here.
     pub(super) fn enter_function(&self, name: &str, arguments: &[ShellWord]) -> Self {
         let mut inner = self.started_by(name).with_arguments(arguments);
         inner.locals = BTreeSet::new();
@@ -174,7 +174,7 @@ impl ShellScope {
         }
     }
 
-    /// Exported variables whose value is a URL.
+    /// Returns the exported variables whose value is a URL.
     pub(super) fn exported_addresses(&self) -> &[String] {
         &self.exported
     }
@@ -217,7 +217,7 @@ impl ShellScope {
         }
     }
 
-    /// All elements of an array.
+    /// Returns all elements of an array.
     pub(super) fn all_elements(&self, name: &str) -> Option<ExpandedText> {
         if let Some(list) = self.lists.get(name) {
             return Some(join_values(list));
@@ -226,7 +226,7 @@ impl ShellScope {
         self.vars.get(name).map(|value| ExpandedText::clone(value))
     }
 
-    /// One element of an array.
+    /// Returns one element of an array.
     pub(super) fn list_element(&self, name: &str, at: usize) -> Option<ExpandedText> {
         self.lists.get(name).map(|list| list.get(at).cloned().unwrap_or_default())
     }
@@ -262,7 +262,7 @@ impl ShellScope {
         }
     }
 
-    /// The known elements of an array.
+    /// Returns the known elements of an array.
     pub(super) fn list_elements(&self, name: &str) -> &[ExpandedText] {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
@@ -326,7 +326,7 @@ impl ShellScope {
         Arc::make_mut(&mut self.functions).insert(name.to_owned(), body);
     }
 
-    /// Cost of copying the scope, in steps.
+    /// Returns the cost of copying the scope, in steps.
     pub(super) fn size(&self) -> usize {
         let lists: usize = self.lists.values().map(|list| 1 + list.len()).sum();
         1 + (self.vars.len() + lists + self.functions.len() + self.stdin.from.len()) / 8

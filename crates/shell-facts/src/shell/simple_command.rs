@@ -147,8 +147,8 @@ impl ShellReader<'_> {
         self.add_environment(start, &environment.pairs);
     }
 
-    /// The assignments before a command. They only set its environment: `$NAME` in the same command has the old
-    /// value.
+    /// Returns the assignments before a command. They only set its environment: `$NAME` in the same command has the
+    /// old value.
     fn assign_for_command(
         &mut self,
         assignments: &[ast::Assignment],
@@ -172,7 +172,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The keyword after which words are assignments.
+/// Returns the keyword after which words are assignments.
 fn declaration_keyword(command: &ast::SimpleCommand) -> Option<&'static str> {
     const KEYWORDS: &[&str] = &["declare", "typeset", "export", "readonly", "local"];
     let first = command.words.first()?;

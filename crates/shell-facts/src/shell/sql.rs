@@ -27,7 +27,7 @@ enum TransactionStep {
 }
 
 impl ShellCommand {
-    /// The known SQL statements that the command receives.
+    /// Returns the known SQL statements that the command receives.
     pub fn statements(&self) -> Vec<SqlStatement> {
         let dialect = SqlDialect::of(&self.program);
         self.texts().flat_map(|text| committed_statements(split_statements(text, dialect), dialect)).collect()
@@ -56,7 +56,7 @@ impl SqlDialect {
         }
     }
 
-    /// Length of the comment at the start of a text.
+    /// Returns the length of the comment at the start of a text.
     fn comment(self, text: &str) -> Option<usize> {
         let line = || text.find('\n').unwrap_or(text.len());
         if let Some(rest) = text.strip_prefix("--") {
@@ -72,7 +72,7 @@ impl SqlDialect {
     }
 }
 
-/// The statements without those that a `rollback` undoes.
+/// Returns the statements without those that a `rollback` undoes.
 fn committed_statements(statements: Vec<SqlStatement>, dialect: SqlDialect) -> Vec<SqlStatement> {
     let mut kept = Vec::with_capacity(statements.len());
     // Where the open transaction began.
@@ -168,7 +168,7 @@ fn split_statements(text: &str, dialect: SqlDialect) -> Vec<SqlStatement> {
     statements
 }
 
-/// The opening `$$` or `$name$` of a quoted text, and the text after it.
+/// Returns the opening `$$` or `$name$` of a quoted string, and the text after it.
 fn dollar_quote(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('$')?;
     let end = inner.find('$')?;

@@ -66,12 +66,12 @@ impl UnreadText {
         self.is_opaque
     }
 
-    /// The text without quotes and backslashes, which can hide words.
+    /// Returns the text without quotes and backslashes, which can hide words.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Words of the text: letters, digits, `_`, `-` and `.`.
+    /// Returns the words of the text: sequences of letters, digits, `_`, `-` and `.`.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|word| word.trim_matches('-'))
     }
@@ -101,7 +101,7 @@ impl UnreadText {
     }
 }
 
-/// The words of a text, each once, and their order as indices.
+/// Returns the distinct words of a text, and their order as indices.
 fn words_in_order(text: &str) -> (Vec<String>, Vec<usize>) {
     let (mut words, mut numbers) = (Vec::new(), HashMap::new());
     let order = words_of(text).map(|word| {

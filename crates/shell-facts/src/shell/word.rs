@@ -93,7 +93,7 @@ impl ShellWord {
         ExpandedText { from: self.from.clone(), is_process: self.is_process, ..value }
     }
 
-    /// The rest of the word after this many bytes.
+    /// Returns the rest of the word after this many bytes.
     pub(crate) fn skip_bytes(&self, from: usize) -> Self {
         let text = self.text.get(from..).unwrap_or_default().to_owned();
         // Text and shape are equal up to the first unknown part.
@@ -110,7 +110,7 @@ impl ShellWord {
 // === impl WordAtom ===
 
 impl WordAtom {
-    /// The character; `None` for an unknown part.
+    /// Returns the character; `None` for an unknown part.
     pub(super) fn letter(&self) -> Option<char> {
         match self {
             Self::Plain(letter) | Self::Quoted(letter) | Self::Glob(letter) | Self::Soft(letter) => {
@@ -141,13 +141,13 @@ impl ExpandedText {
         Self { atoms: vec![WordAtom::Unknown { source, quoted, list: false }], ..Self::default() }
     }
 
-    /// An unknown number of unknown words.
+    /// Creates a value for an unknown number of unknown words.
     pub(super) fn list(source: &str) -> Self {
         let source = source.to_owned();
         Self { atoms: vec![WordAtom::Unknown { source, quoted: false, list: true }], ..Self::default() }
     }
 
-    /// A value that stands for each match of a pattern.
+    /// Creates a value that stands for each match of a pattern.
     pub(super) fn each(pattern: &str) -> Self {
         let atom = |c| if matches!(c, '*' | '?' | '[') { WordAtom::Glob(c) } else { WordAtom::Plain(c) };
         Self { atoms: atoms_of(pattern, atom), ..Self::default() }
@@ -235,7 +235,7 @@ impl ExpandedText {
     }
 }
 
-/// The characters of a text as atoms, in one allocation.
+/// Converts the characters of a string to atoms, in one allocation.
 pub(super) fn atoms_of(text: &str, atom: impl Fn(char) -> WordAtom) -> Vec<WordAtom> {
     let mut atoms = Vec::with_capacity(text.len());
     atoms.extend(text.chars().map(atom));

@@ -23,7 +23,7 @@ pub(super) struct WrappedCommand<'a> {
     pub(super) joins: bool,
 }
 
-/// The command that a wrapper runs; `None` if the program with this sub-command is not a wrapper.
+/// Returns the command that a wrapper runs; `None` if the program with this sub-command is not a wrapper.
 pub(super) fn unwrap<'a>(described: &DescribedCommand<'a>) -> Option<WrappedCommand<'a>> {
     let DescribedCommand { program, words, parsed } = described;
     if !program.wraps() {

@@ -20,7 +20,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// The value of the word, if it consists only of literals and quotes.
+    /// Returns the value of the word, if it consists only of literals and quotes.
     pub fn literal(&self) -> Option<Cow<'_, str>> {
         match self.parts.as_slice() {
             [] => Some(Cow::Borrowed("")),
@@ -57,7 +57,7 @@ impl Word {
         self.parts.iter().any(|part| matches!(part, WordPart::Glob(_)))
     }
 
-    /// The literal text up to the first expansion, and whether that is the whole word.
+    /// Returns the literal text up to the first expansion, and whether that is the whole word.
     pub fn literal_prefix(&self) -> (String, bool) {
         let mut text = String::new();
         for part in &self.parts {
@@ -112,7 +112,7 @@ pub enum WordPart {
 }
 
 impl WordPart {
-    /// Position in the source.
+    /// Returns the position in the source.
     pub fn span(&self) -> Span {
         match self {
             Self::Literal(part)

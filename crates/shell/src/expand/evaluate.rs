@@ -160,7 +160,7 @@ impl<'t> ArithmeticEvaluator<'_, '_, 't> {
         }
     }
 
-    /// The longest operator at this position and its precedence.
+    /// Returns the longest operator at this position and its precedence.
     fn operator(&self) -> Option<(&'static str, usize)> {
         let all = OPERATORS.iter().enumerate();
         let all = all.flat_map(|(strength, group)| group.iter().map(move |operator| (*operator, strength)));

@@ -157,7 +157,7 @@ impl<'e> Expander<'e> {
         }
     }
 
-    /// The characters of `IFS`; `None` if they are unknown.
+    /// Returns the characters of `IFS`; `None` if they are unknown.
     pub(super) fn separators(&self) -> Option<Cow<'static, str>> {
         match self.environment.variable("IFS") {
             ShellVariable::Value(text) => Some(Cow::Owned(text.into_owned())),

@@ -233,7 +233,7 @@ impl Expander<'_> {
     }
 }
 
-/// The element of an array whose first index is `first`.
+/// Returns the element of an array whose first index is `first`.
 fn element(all: &[String], at: i64, first: i64) -> ParameterValue {
     let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
     let at = if at < 0 { count.saturating_add(at) } else { at.saturating_sub(first) };

@@ -12,7 +12,7 @@ use crate::ast::{
     WordPart,
 };
 
-/// The tree as indented lines: one node per line with its span, and the parts of words in brackets.
+/// Formats the tree as indented lines: one node per line with its span, and the parts of words in brackets.
 ///
 /// ```
 /// use tenterhook_shell::{Dialect, outline, parse};

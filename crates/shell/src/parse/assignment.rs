@@ -47,7 +47,7 @@ impl ShellParser<'_> {
         Ok(Some(Assignment { name, subscript, appends, value, span: self.span(start, self.at) }))
     }
 
-    /// The offset of the `]` of a subscript that is followed by `=` or `+=`.
+    /// Returns the offset of the `]` of a subscript that is followed by `=` or `+=`.
     fn find_subscript_end(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let end = self.find_close(from, b'[', b']')?;
         Ok(end.filter(|end| match self.byte(end + 1) {

@@ -77,7 +77,7 @@ impl ListEnds {
 }
 
 impl ShellParser<'_> {
-    /// The reserved word at this position and the offset after it.
+    /// Returns the reserved word at this position and the offset after it.
     pub(super) fn peek_keyword(&self) -> Option<(Keyword, usize)> {
         if !matches!(self.peek()?, b'a'..=b'w' | b'{' | b'}' | b'!' | b'[') {
             return None;

@@ -196,7 +196,7 @@ impl<'t> ShellParser<'t> {
 
     // === spans ===
 
-    /// The span of these offsets in the original text.
+    /// Returns the span of these offsets in the original text.
     fn span(&self, start: usize, end: usize) -> Span {
         if self.origins.is_empty() {
             return Span::new(start, end);
@@ -212,7 +212,7 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// From `start` to the end of the last token.
+    /// Returns the span from `start` to the end of the last token.
     fn span_from(&self, start: usize) -> Span {
         self.span(start, self.token_end.max(start))
     }

@@ -36,7 +36,7 @@ pub(super) const RECURSIVE_OPERATIONS: &[&str] = &[
     "fullcopy",
 ];
 
-/// Programs, and functions of common languages, that are known to do an operation.
+/// Returns the programs, and the functions of common languages, that are known to do an operation.
 pub(super) fn words_for_operation(does: FileOp) -> &'static [&'static str] {
     match does {
         FileOp::Read => &[

@@ -98,14 +98,14 @@ pub(crate) fn flatten_owned(name: String) -> String {
     if name.contains('/') { flatten_slashes(&name).into_owned() } else { name }
 }
 
-/// The longest literal run of each part of a glob: every matching text contains them.
+/// Returns the longest literal run of each part of a glob. Every matching text contains all of these runs.
 fn literal_parts(glob: &str) -> impl Iterator<Item = &str> {
     let runs =
         glob.split('/').filter_map(|part| part.split(['*', '?', '[', ']']).max_by_key(|run| run.len()));
     runs.filter(|run| run.len() >= 3)
 }
 
-/// The first few of some texts, for messages.
+/// Joins the first few strings for a message.
 fn list_for_display<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
     const MAX_SHOWN_GLOBS: usize = 6;
     let mut texts = texts.into_iter();

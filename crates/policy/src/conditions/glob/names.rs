@@ -69,7 +69,7 @@ impl NameGlobs {
         self.globs.contains(&name) && !self.except.contains(&name)
     }
 
-    /// The same globs for folded names of MCP servers and tools.
+    /// Returns the same globs, folded like the names of MCP servers and tools.
     pub(crate) fn fold_mcp(&self) -> Self {
         let set = |set: &NameSet| NameSet::new(set.iter().map(fold_mcp_glob).collect());
         Self { shown: self.shown.clone(), globs: set(&self.globs), except: set(&self.except) }
@@ -86,7 +86,7 @@ impl NameGlobs {
         !self.globs.patterns.is_empty()
     }
 
-    /// The literal names.
+    /// Returns the literal names.
     pub(crate) fn literal_names(&self) -> impl Iterator<Item = &str> {
         self.globs.plain.iter().map(String::as_str)
     }
@@ -96,13 +96,13 @@ impl NameGlobs {
         self.except.contains(&flatten_slashes(name))
     }
 
-    /// The names, if all globs are literal.
+    /// Returns the names, if all globs are literal.
     pub(crate) fn all_literal(&self) -> Option<impl Iterator<Item = &str>> {
         self.globs.patterns.is_empty().then(|| self.globs.plain.iter().map(String::as_str))
     }
 
-    /// The literal names and the literal prefixes of globs such as `npm*`, if there are no other globs. The flag tells
-    /// whether it is a prefix.
+    /// Returns the literal names and the literal prefixes of globs such as `npm*`; `None` if there are other globs.
+    /// The flag is true for a prefix.
     pub(crate) fn literal_prefixes(&self) -> Option<Vec<(&str, bool)>> {
         let begins =
             |glob: &str| glob.strip_suffix('*').is_some_and(|rest| !rest.is_empty() && !is_pattern(rest));
@@ -114,12 +114,12 @@ impl NameGlobs {
         Some(plain.chain(patterns).collect())
     }
 
-    /// The globs that must match, without exclusions.
+    /// Returns the globs that must match, without exclusions.
     pub(crate) fn globs(&self) -> impl Iterator<Item = &str> {
         self.globs.iter()
     }
 
-    /// The first glob whose longest literal run a text contains.
+    /// Returns the first glob whose longest literal run occurs in a text.
     pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         self.globs.iter().find(|glob| {
             let longest = glob.split(['*', '?', '[', ']']).max_by_key(|run| run.len());
@@ -127,7 +127,7 @@ impl NameGlobs {
         })
     }
 
-    /// The first globs as they were written, for messages.
+    /// Returns the first globs as they were written, for messages.
     pub(crate) fn display_list(&self) -> &str {
         &self.shown
     }

@@ -66,7 +66,7 @@ impl PathGlobs {
         Ok(Self { wanted, except })
     }
 
-    /// The glob that guards a path, and whether it does for certain, unless an exclusion matches.
+    /// Returns the glob that guards a path, and whether the match is certain; `None` if an exclusion matches.
     ///
     /// A path with a pattern or an unknown part is guarded for certain if every path it can stand for is, or if it takes
     /// everything in a guarded directory. It is possibly guarded if the directory is a guarded one, or if its name contains
@@ -94,7 +94,7 @@ impl PathGlobs {
         (!self.except.iter().any(|glob| glob.matches(path))).then_some(guard)
     }
 
-    /// The first glob that matches for certain, unless an exclusion may match.
+    /// Returns the first glob that certainly matches; `None` if an exclusion may match.
     pub(crate) fn find_certain(&self, path: &PathFact) -> Option<&str> {
         let known = !path.dynamic && path.resolved.is_some();
         let found = self.wanted.iter().find(|glob| known && glob.matches(path))?;
@@ -102,7 +102,7 @@ impl PathGlobs {
         (!excepted).then_some(found.text.as_str())
     }
 
-    /// The first glob on something below a directory. With `near`, only on what is directly in it.
+    /// Returns the first glob that matches something below a directory; with `near`, something directly in it.
     pub(crate) fn find_below(&self, directory: &PathFact, near: bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| glob.is_below(directory, near));
         found.map(|glob| glob.text.as_str())
@@ -112,7 +112,8 @@ impl PathGlobs {
         self.wanted.iter()
     }
 
-    /// The first glob of which a text contains every literal part that is long enough to be searched.
+    /// Returns the first glob whose literal parts all occur in a text. Parts that are too short to search for are
+    /// ignored.
     pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| {
             let mut parts = literal_parts(&glob.text).peekable();
@@ -121,7 +122,7 @@ impl PathGlobs {
         found.map(|glob| glob.text.as_str())
     }
 
-    /// The first globs, for messages.
+    /// Returns the first globs, for messages.
     pub(crate) fn display_list(&self) -> String {
         list_for_display(self.wanted.iter().map(|glob| &glob.text))
     }
@@ -144,7 +145,7 @@ impl PathGlob {
         Self { text, plain, tail, from }
     }
 
-    /// The literal start of the glob.
+    /// Returns the literal start of the glob.
     pub(crate) fn start(&self) -> &str {
         self.text.get(..self.plain).unwrap_or_default()
     }
@@ -179,7 +180,8 @@ impl PathGlob {
             && self.start().split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// The path in the form that this glob is written in. A walk that starts above home directories also goes through them.
+    /// Returns the path in the form that this glob is written in. A walk that starts above home directories also goes
+    /// through them.
     fn walked_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
         let walk = path.walk_in_homes.as_deref().filter(|_| self.from == GlobBase::Home);
         walk.or_else(|| self.path_form(path))
@@ -291,7 +293,7 @@ impl PathGlob {
         globs_overlap(&self.simplest_path(), form)
     }
 
-    /// The shortest path that matches, without the directories that a leading `**/` may stand for.
+    /// Returns the shortest path that matches, without the directories that a leading `**/` may stand for.
     fn simplest_path(&self) -> String {
         let (start, rest) =
             self.text.strip_prefix("**/").map_or(("", self.text.as_str()), |rest| ("**/", rest));
@@ -335,7 +337,7 @@ fn is_distinctive(part: &str) -> bool {
     part.chars().filter(|letter| letter.is_alphanumeric()).nth(2).is_some()
 }
 
-/// The directory of a path, and its last component.
+/// Returns the directory of a path, and its last component.
 fn split_name(path: &str) -> (&str, &str) {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))

@@ -316,7 +316,8 @@ impl ShellCondition {
 }
 
 impl OperandCondition {
-    /// The operand that satisfies the condition, or all of them do. A certain match comes before a possible one.
+    /// Returns the operand that satisfies the condition; in `All` mode, every operand has to. A certain match takes
+    /// precedence over a possible one.
     fn find<'a>(&self, operands: impl Iterator<Item = &'a PathFact>, mode: MatchMode) -> Option<Matched> {
         let Self { place, path } = self;
         let places = values(place.as_ref());
