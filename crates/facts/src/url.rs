@@ -35,7 +35,7 @@ pub struct UrlFact {
     /// Whether the host is an IP address in any notation (`127.1`, `0x7f000001`, `[::1]`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub numeric: bool,
-    /// Whether the address can only be this machine.
+    /// Whether the address certainly refers to this machine.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loopback: bool,
     /// Whether part of the address is known only at run time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets: how much may be spent on models before a rule applies, and how much was spent.
+//! Checks budgets: compares the amount spent on models with the amount after which a rule applies.
 
 use std::sync::OnceLock;
 
@@ -15,15 +15,15 @@ use crate::state::{SessionState, StateDelta};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The `limit` of a rule that counts dollars or tokens.
+/// A rule's `limit` on dollars or tokens.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SpendBudget {
     amount: BudgetAmount,
-    /// Amount from which the user and the agent are warned.
+    /// Amount at which the user and the agent are warned.
     warn: Option<BudgetAmount>,
     /// Whether all sessions of a day are counted together.
     daily: bool,
-    /// What happens while the session's usage cannot be read.
+    /// What the budget does while the session's usage cannot be read.
     unknown: wire::UnknownUsage,
 }
 
@@ -38,7 +38,7 @@ enum BudgetAmount {
 pub(crate) enum BudgetStatus {
     /// The budget is not used up.
     Within,
-    /// A warning is due. The text is the key under which it is remembered, so that it is shown once.
+    /// A warning is due. The string is the key under which the warning is remembered, so that it is shown once.
     Warning(String),
     /// The budget is used up.
     UsedUp,
@@ -50,11 +50,11 @@ pub(crate) enum BudgetStatus {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpendTotals {
-    /// Cost of the models that have a price.
+    /// Cost of the tokens used by models that have a price.
     pub cost: Money,
-    /// Tokens of all models.
+    /// Number of tokens used by all models.
     pub tokens: u64,
-    /// Tokens of models without a price; part of `tokens`.
+    /// Number of tokens used by models without a price; included in `tokens`.
     pub unpriced: u64,
 }
 
@@ -67,8 +67,8 @@ pub struct DailySpend {
     pub spent: SpendTotals,
 }
 
-/// Totals that a session's transcript has reported so far. They never fall: a transcript that is edited, truncated or
-/// replaced takes nothing back.
+/// Totals that a session's transcript has reported so far. They never decrease: editing, truncating or replacing the
+/// transcript does not reduce them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportedUsage {
@@ -76,7 +76,7 @@ pub struct ReportedUsage {
     pub total: SpendTotals,
     /// Latest day that was reported, in days since 1970-01-01 UTC.
     pub day: u64,
-    /// Total of that day.
+    /// Total on that day.
     pub of_day: SpendTotals,
 }
 
@@ -251,7 +251,7 @@ impl DailySpend {
         Some(Self { day: unix_day(event.ts), spent })
     }
 
-    /// Adds the spend of earlier events of the same day. A clock that went back starts no new day.
+    /// Adds the spend of earlier events of the same day. A clock that is set back does not start a new day.
     #[must_use]
     pub(crate) fn add_earlier(self, before: Option<Self>) -> Self {
         match before {
@@ -319,7 +319,7 @@ impl UserPrices {
         Self { name: name.to_owned(), text: text.to_owned(), table: OnceLock::new() }
     }
 
-    /// Parses a price file at once and reports what cannot be used.
+    /// Parses a price file immediately and reports the rows that cannot be used.
     pub(crate) fn load(file: Option<(&str, &str)>) -> (Self, Vec<Problem>) {
         let Some((name, text)) = file else { return (Self::default(), Vec::new()) };
         let (table, problems) = PriceTable::with_own(name, text);

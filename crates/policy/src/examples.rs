@@ -16,8 +16,8 @@ use crate::state::SessionState;
 const EXAMPLE_HOME: &str = "/home/user";
 const EXAMPLE_PROJECT: &str = "/home/user/project";
 
-/// Describes every example whose result differs from the expected one. An example may hold with or without the
-/// programs that the policy describes: a description must not disable a rule.
+/// Describes every example whose result differs from the expected one. An example passes if it gives the expected
+/// result with or without the programs that the policy describes, because a description must not disable a rule.
 pub(crate) fn find_failures(
     rule: &Rule,
     examples: &RuleExamples,

@@ -17,8 +17,8 @@ use crate::conditions::RuleMatcher;
 use crate::source::SourceLayer;
 pub(crate) use encoding::LazyWhen;
 
-/// A compiled rule. It is encoded field by field in the compiled form; the id comes first, so that it is known even
-/// if the rest cannot be decoded.
+/// A compiled rule. Its fields are encoded one after the other in the compiled form. The id comes first, so that it
+/// is known even if the rest cannot be decoded.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rule {
     #[serde(with = "encoding::shared_text")]
@@ -56,7 +56,7 @@ pub(crate) struct RewriteAction {
     pub(crate) command: Option<String>,
 }
 
-/// What has to be exceeded before a rule applies.
+/// The limit that has to be exceeded before a rule applies.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum RuleLimit {
     /// A number of matches of the rule.
@@ -105,7 +105,7 @@ pub enum RuleMode {
 // === impl Rule ===
 
 impl Rule {
-    /// Whether its only effect is to shadow the later rules of its file.
+    /// Whether the rule's only effect is to shadow later rules of its file.
     pub(crate) fn only_shadows(&self) -> bool {
         self.first_of.is_some()
             && self.verdict == Decision::None
@@ -163,7 +163,7 @@ impl Rule {
         self.nudge.as_deref()
     }
 
-    /// Whether later layers cannot disable it, override it or set it to monitor mode.
+    /// Whether later layers are prevented from disabling or overriding the rule or setting it to monitor mode.
     pub fn locked(&self) -> bool {
         self.locked
     }

@@ -10,9 +10,9 @@ use crate::source::{RuleSource, SourceLayer};
 /// The programs that the policy describes, in addition to the built-in ones.
 #[derive(Debug, Default)]
 pub(super) struct PolicyPrograms {
-    /// Programs of all files; `None` without files.
+    /// Programs from all files; `None` if there are no files.
     pub(super) all: Option<Programs>,
-    /// Programs of all files except those of projects; `None` if projects have none.
+    /// Programs from all files except project files; `None` if there are no project files.
     without_projects: Option<Programs>,
 }
 

@@ -21,7 +21,7 @@ use crate::state::{SessionState, StateDelta};
 /// All active rules together: compiled, immutable, cheap to share in an [`Arc`].
 #[derive(Debug)]
 pub struct RuleSet {
-    /// In rule order: rules that were compiled before, then rules that were read from files.
+    /// Segments in rule order: rules that were compiled before, then rules that were read from files.
     pub(super) segments: Vec<RuleSegment>,
     pub(super) prices: UserPrices,
     pub(super) digest: u64,
@@ -36,8 +36,8 @@ impl RuleSet {
         Self::load_with(sources, &RuleSettings::default(), LoadMode::Checked)
     }
 
-    /// Loads rule files with the user's settings. Never fails as a whole: a broken rule is refused and the others stay
-    /// active.
+    /// Loads rule files with the user's settings. Loading never fails as a whole: an invalid rule is refused and the
+    /// others stay active.
     pub fn load_with(
         sources: &[RuleSource<'_>],
         settings: &RuleSettings<'_>,
@@ -116,18 +116,18 @@ impl RuleSet {
         self.segments.iter().any(of_kind) || kind == EventKind::PostModel && self.has_budgets()
     }
 
-    /// Whether any rule looks at the groups of the account that runs the agent; finding them takes time.
+    /// Whether any rule looks at the groups of the account that runs the agent; looking them up takes time.
     pub fn uses_groups(&self) -> bool {
         self.has_any(|notable| &notable.by_group)
     }
 
-    /// Whether matches of a rule are counted for all sessions together.
+    /// Whether matches of a rule are counted across all sessions.
     pub fn counts_all_sessions(&self, rule: &str) -> bool {
         let limit = self.rule(rule).and_then(|rule| rule.limit);
         matches!(limit, Some(RuleLimit::Matches(MatchLimit { shared: true, .. })))
     }
 
-    /// Whether any rule counts all sessions together.
+    /// Whether any rule counts matches across all sessions.
     pub fn needs_all_sessions(&self) -> bool {
         self.has_any(|notable| &notable.all_sessions)
     }
@@ -173,8 +173,8 @@ impl RuleSet {
         warnings
     }
 
-    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` means all of
-    /// them. Every rule that does match is visited.
+    /// Visits the rules that may match an event, in order, each with the alternatives that may match; `None` means
+    /// all alternatives. No matching rule is skipped.
     pub(crate) fn visit_candidates<'s>(
         &'s self,
         event: &Event,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Encoded values in one byte buffer, each readable without decoding the others.
+//! Stores encoded values in one byte buffer. Each value can be read without decoding the others.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Size of an offset in a table of offsets. It is fixed, so that the n-th is found without reading those before it.
+/// Size of an offset in a table of offsets. The size is fixed, so that any offset can be read without reading those
+/// before it.
 pub(super) const OFFSET_BYTES: usize = 4;
 
 /// The bytes after the header.
@@ -57,7 +58,7 @@ impl BodyWriter {
         self.add_bytes(&bytes)
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Result<BodySection, WriteError> {
         let number = |number: usize| u32::try_from(number).map_err(|_| WriteError);
         let section = BodySection { start: number(self.0.len())?, length: number(bytes.len())? };

@@ -3,12 +3,12 @@
 //! The compiled form of rules, encoded with postcard. The build compiles the baseline to it, rule files are compiled
 //! to it when they are loaded, and snapshots contain it.
 //!
-//! It is a header followed by a body. Rules and their alternatives are slices of the body and are decoded when they
-//! could match; the keys of the index are in a hash table in the same bytes. Values that take long to build (regular
-//! expressions, CEL conditions) are stored as text and built when they are first needed.
+//! The form is a header followed by a body. Rules and their alternatives are slices of the body and are decoded only
+//! when they could match. The keys of the index are in a hash table in the body. Values that take long to build
+//! (regular expressions, CEL conditions) are stored as text and built when they are first needed.
 //!
-//! Only the version of the program that wrote the form can read it. Callers decide whether the bytes can be trusted;
-//! damaged bytes never cause a panic, and a rule or index that cannot be decoded denies.
+//! Only the version of the program that wrote the form can read it. Callers decide whether the bytes can be trusted.
+//! Damaged bytes never cause a panic; a rule or index that cannot be decoded denies the call.
 
 mod body;
 mod lazy_rule;
@@ -35,13 +35,13 @@ const COMPILED_FORMAT: u32 = 1;
 /// The bytes of compiled rules.
 #[derive(Clone)]
 pub enum RuleBytes {
-    /// Bytes that are part of the program.
+    /// Bytes that are compiled into the program.
     Static(&'static [u8]),
     /// Shared bytes; the rules start at this offset.
     Shared(Arc<Vec<u8>>, usize),
 }
 
-/// Compiled rules whose header is decoded.
+/// Compiled rules with a decoded header.
 pub struct CompiledRules {
     bytes: RuleBytes,
     /// Offset at which the body begins.
@@ -49,7 +49,7 @@ pub struct CompiledRules {
     pub(crate) header: CompiledHeader,
 }
 
-/// What is known about the rules without decoding them.
+/// Data about the rules that is available without decoding them.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CompiledHeader {
     format: u32,
@@ -75,7 +75,7 @@ pub(crate) struct FileForm {
     pub(crate) layer: SourceLayer,
     /// A hash of the file's text.
     pub(crate) digest: u64,
-    /// Numbers of its rules: the first, and one after the last.
+    /// Range of its rule numbers: the first, and one past the last.
     pub(crate) rules: (u32, u32),
     /// Kinds of events that its rules handle.
     pub(crate) kinds: Vec<EventKind>,
@@ -90,7 +90,7 @@ pub(crate) struct NotableRules {
     pub(crate) by_group: Vec<u32>,
     /// Rules with a budget.
     pub(crate) budgets: Vec<u32>,
-    /// Rules that count all sessions together.
+    /// Rules that count matches across all sessions.
     pub(crate) all_sessions: Vec<u32>,
     /// Rules with an expiry date.
     pub(crate) expiring: Vec<u32>,
@@ -99,7 +99,8 @@ pub(crate) struct NotableRules {
 }
 
 impl CompiledRules {
-    /// Opens rules that this version of the program compiled; `None` if the bytes are truncated or of another version.
+    /// Opens rules that this version of the program compiled; `None` if the bytes are truncated or were written by
+    /// another version.
     pub fn open(bytes: RuleBytes) -> Option<Self> {
         let all = bytes.as_slice();
         let (header, body) = postcard::take_from_bytes::<CompiledHeader>(all).ok()?;

@@ -23,7 +23,7 @@ pub(crate) struct RuleSegment {
     monitor: bool,
     /// The index of each kind of event, decoded when the first such event arrives.
     indexes: Vec<OnceLock<KindIndex>>,
-    /// Replaces rules that a damaged index has lost.
+    /// Used in place of rules that cannot be found because the index is damaged.
     damaged: OnceLock<Box<Rule>>,
 }
 
@@ -44,11 +44,11 @@ impl RuleSegment {
     /// Sets rules that are not locked to monitor mode.
     pub(crate) fn set_monitor(&mut self) {
         self.monitor = true;
-        // Rules that are already decoded have the old mode.
+        // Discard rules that were decoded with the old mode.
         self.rules.fill_with(LazyRule::default);
     }
 
-    /// Disables the rules of all other files.
+    /// Disables all rules except those of these files.
     pub(crate) fn keep_files(&mut self, files: &[usize]) {
         for (number, file) in self.compiled.header.files.iter().enumerate() {
             if !files.contains(&number) {
@@ -115,8 +115,8 @@ impl RuleSegment {
         files.any(|file| file.kinds.contains(&kind) && active(file.rules))
     }
 
-    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` means all of
-    /// them. Every rule that does match is visited.
+    /// Visits the rules that may match an event, in order, each with the alternatives that may match; `None` means
+    /// all alternatives. No matching rule is skipped.
     pub(crate) fn visit_candidates<'s>(
         &'s self,
         event: &Event,

@@ -25,9 +25,9 @@ pub(crate) struct PackageCondition {
     pub(crate) name: Option<NameGlobs>,
     /// Where the package comes from: any of these.
     pub(crate) from: Option<OneOrMore<PackageOrigin>>,
-    /// Whether the package would be run at once, not only installed.
+    /// Whether the package would be run immediately, not only installed.
     pub(crate) runs: Option<bool>,
-    /// The name differs in one letter from one of these and is not in the list: a typing error or a typosquat.
+    /// The name is not in this list, but differs in one letter from a name in it: a typing error or a typosquat.
     pub(crate) near: Option<OneOrMore<String>>,
 }
 

@@ -2,7 +2,7 @@
 
 //! Evaluates rules on text that could not be parsed.
 //!
-//! Only the words of such a text are known, so a rule is a possible match when everything it looks for is mentioned in
+//! Only the words of such text are known. A rule possibly matches if everything that it looks for is mentioned in
 //! some form.
 
 use tenterhook_facts::UnreadText;

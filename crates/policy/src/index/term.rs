@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Index terms: properties that an event has or lacks, as keys.
+//! Defines index terms: properties that an event has or lacks, encoded as keys.
 
 use std::borrow::Cow;
 
@@ -73,7 +73,7 @@ impl<'a> IndexTerm<'a> {
 pub(super) const PATH_START_TAGS: [char; 4] = ['R', 'H', 'P', 'A'];
 /// Tag of keys that are prefixes of program names.
 pub(super) const PROGRAM_START_TAG: char = 'q';
-/// Tag of keys that consist of a program and a word after it, and the separator between the two.
+/// Tag of keys that consist of a program and a word after it, and the separator between them.
 pub(super) const PROGRAM_ARGUMENT_TAG: char = 'x';
 pub(super) const PROGRAM_END: &str = "\n";
 pub(super) const NAME_TAG: char = 'n';

@@ -19,7 +19,7 @@ pub(super) struct RuleMatch<'r> {
     pub(super) decision: Decision,
     reason: String,
     why: String,
-    /// Whether all conditions hold for certain.
+    /// Whether all conditions are certainly true.
     sure: bool,
     status: MatchStatus<'r>,
 }
@@ -37,13 +37,13 @@ enum MatchStatus<'r> {
     WithinBudget,
     /// The budget is not used up, and a warning is due.
     BudgetWarning,
-    /// The rule of this id overrides it.
+    /// The rule with this id overrides the match.
     Overridden(&'r str),
-    /// An earlier rule of its file has decided.
+    /// The rule with this id, earlier in the same file, has decided.
     Shadowed(&'r str),
 }
 
-/// All matching rules, each with whether it applies.
+/// All matching rules, each with its status.
 pub(super) struct ResolvedMatches<'r> {
     matches: Vec<RuleMatch<'r>>,
     delta: StateDelta,
@@ -120,7 +120,7 @@ impl<'r> RuleMatch<'r> {
     }
 }
 
-/// Decides which of the matching rules apply. They are given in rule order.
+/// Decides which of the matching rules apply. The matches must be in rule order.
 pub(super) fn resolve_matches<'r>(
     mut matches: Vec<RuleMatch<'r>>,
     input: MatchInput<'_>,

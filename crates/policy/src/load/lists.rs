@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Named lists of globs in a rule file, and `"@name"` references to them.
+//! Expands `"@name"` references to named lists of globs in a rule file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

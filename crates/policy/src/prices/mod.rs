@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Prices of models: a built-in table that the user can extend.
+//! Looks up model prices in a built-in table that the user can extend.
 
 mod load;
 mod money;
@@ -20,7 +20,7 @@ const BUILT_IN_TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.
 static BUILT_IN: LazyLock<PriceTable> =
     LazyLock::new(|| PriceTable { rows: load::read_price_file(BUILT_IN_NAME, BUILT_IN_TEXT).0 });
 
-/// Prices of models. The first row that matches a model counts.
+/// Model prices. The first row that matches a model counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceTable {
     rows: Vec<ModelPrice>,
@@ -29,7 +29,7 @@ pub struct PriceTable {
 /// Prices of some models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelPrice {
-    /// Names of the models, or globs.
+    /// Names of models, or globs on them.
     pub models: Vec<String>,
     /// Maximum prompt size in tokens to which this row applies.
     pub up_to: Option<u64>,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Exact amounts of money: the sum of millions of small prices must not depend on their order.
+//! Represents exact amounts of money: the sum of millions of small prices must not depend on their order.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Units per dollar: a token may cost a few billionths of a dollar.
+/// Units per dollar. The unit is this small because a token may cost a few billionths of a dollar.
 const UNITS_PER_DOLLAR: f64 = 1e12;
 /// Units per millionth of a dollar.
 const UNITS_PER_MICRODOLLAR: u64 = 1_000_000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words of an unparsed text that suggest an operation on a file.
+//! Lists words in unparsed text that suggest an operation on a file.
 
 use tenterhook_facts::FileOp;
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::conditions::one_or_more::OneOrMore;
 
-/// Globs on names: some that must match, some that must not.
+/// Globs on names: globs that must match, and exclusions that must not.
 #[derive(Debug, Serialize)]
 pub(crate) struct NameGlobs {
     /// The first globs as they were written, for messages.
@@ -30,11 +30,11 @@ struct NameSet {
     patterns: Vec<String>,
 }
 
-/// Globs on the words of a command, each word by itself.
+/// Globs on the words of a command. Each glob is matched against single words.
 #[derive(Debug, Serialize)]
 pub(crate) struct WordGlobs(pub(crate) Vec<NameGlobs>);
 
-/// Globs on the name of an MCP server or tool: as written, and folded for names that harnesses have changed.
+/// Globs on the name of an MCP server or tool: as written, and folded to match names that harnesses have changed.
 #[derive(Debug, Serialize)]
 pub(crate) struct McpNameGlobs {
     pub(crate) written: NameGlobs,
@@ -155,7 +155,7 @@ impl NameSet {
     }
 }
 
-/// Whether a name could begin as a glob does. Most do not, and comparing one letter is cheap.
+/// Whether the name and the glob may have the same first letter. Most do not, and comparing one letter is cheap.
 fn may_begin(glob: &str, name: &str) -> bool {
     match glob.as_bytes().first() {
         Some(b'*' | b'?' | b'[' | b'{' | b'\\' | b'!') | None => true,
@@ -197,7 +197,7 @@ impl HostGlobs {
         self.0.matches(host)
     }
 
-    /// Whether a host may match of which only this pattern is known.
+    /// Whether a host may match if only this pattern for it is known.
     pub(crate) fn may_match(&self, shape: &str) -> bool {
         let known = shape.chars().filter(|c| !matches!(c, '*' | '.')).count();
         let fits = |glob: &str| glob == "*" || known >= 3 && globs_overlap(glob, shape);
@@ -216,7 +216,7 @@ impl HostGlobs {
 
 // === impl Deserialize ===
 //
-// A rule file has one glob or a list of globs. The compiled form has the fields of the type.
+// In a rule file, the value is one glob or a list of globs. In the compiled form, it has the fields of the type.
 
 impl<'de> Deserialize<'de> for NameGlobs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
