@@ -9,7 +9,7 @@ use serde::Serialize;
 use tenterhook_event::ToolCall;
 use tenterhook_paths::{PathRoots, resolve};
 
-/// Maximum number of possible directories; with more, the directory counts as unknown.
+/// Maximum number of possible directories. If there are more, the directory counts as unknown.
 const MAX_DIRECTORIES: usize = 6;
 
 /// A working directory that an argument names.
@@ -17,7 +17,7 @@ const MAX_DIRECTORIES: usize = 6;
 pub struct DirectoryFact {
     /// The directory as written.
     pub text: String,
-    /// The absolute path; missing if it is not known.
+    /// The absolute path; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
@@ -78,7 +78,7 @@ fn possible_directories(text: &str, home: &str, cwd: Option<&str>) -> Vec<Option
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     });
     let unknown = |rest: &str| rest.contains(['$', '`', '%', '\\', '\0']) || rest.starts_with('~');
-    // A `..` after a name leads elsewhere if the name is a link.
+    // If the name before a `..` is a link, the path leads elsewhere.
     let turns = |text: &str| {
         let mut parts = text.split('/').filter(|part| !matches!(*part, "" | "."));
         parts.any(|part| part != "..") && parts.any(|part| part == "..")

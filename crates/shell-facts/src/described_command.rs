@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A command of a described program. Its words are parsed once for all facts that depend on them.
+//! Parses the words of a command by the description of its program, once for all facts that depend on them.
 
 use tenterhook_programs::{Location, ParsedArgs, Program, Role, WordSlice};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Descriptions of programs, and how they apply to the words of a command.
+//! Looks up program descriptions and applies them to the words of a command.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fragments of the words of a command.
+//! Represents fragments of a command's words.
 
 use tenterhook_shell_facts::ShellWord;
 

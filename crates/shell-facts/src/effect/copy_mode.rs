@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of a copy or move on its target: a copied tree writes everything below the target.
+//! Derives the effects of a copy or move on its target. Copying a tree writes everything below the target.
 
 use tenterhook_paths::FileOp::Write;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Downloads that are saved under the last component of their URL.
+//! Derives the files that downloads write, named after the last component of the URL.
 
 use tenterhook_paths::FileOp::{Read, Write};
 use tenterhook_programs::Role;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of `find`: its operands are directories, its options act on the files found in them.
+//! Derives the effects of `find`, whose operands are directories and whose options act on the files found in them.
 
 use tenterhook_paths::FileOp::{Delete, Write};
 use tenterhook_programs::Role;

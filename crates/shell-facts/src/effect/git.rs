@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of `git` sub-commands that change the working tree or read files outside it.
+//! Derives the effects of `git` sub-commands that change the working tree or read files outside it.
 
 use tenterhook_paths::FileOp::{Delete, Move, Read, Write};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of transfers between machines: on local files, and deletions on the other machine.
+//! Derives the effects of transfers between machines: effects on local files, and deletions on the other machine.
 
 use tenterhook_paths::FileOp::{self, Delete, Read};
 use tenterhook_programs::Role;
@@ -18,7 +18,7 @@ struct TransferPlace {
     is_remote: bool,
 }
 
-/// Adds the effects of a program that copies, moves or deletes at places such as `host:path`. Paths in stores and
+/// Adds the effects of a program that copies, moves or deletes at locations such as `host:path`. Paths in stores and
 /// containers are ignored.
 pub(super) fn add_transfers(command: &DescribedCommand<'_>, effects: &mut Vec<OperandEffect>) {
     let places: Vec<ShellWord> = command.operands(Role::Place).collect();
@@ -72,7 +72,7 @@ impl TransferPlace {
         self.at_place(OperandEffect::new(does, &self.path))
     }
 
-    /// Moves an effect to the machine of this place.
+    /// Moves an effect to the machine of this location.
     fn at_place(&self, effect: OperandEffect) -> OperandEffect {
         if self.is_remote {
             OperandEffect { on: Some(ExecLocation::Remote), ..effect.inside_word(true) }

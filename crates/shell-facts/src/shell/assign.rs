@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Assignments: variables, arrays, and those of `declare`, `local` and `export`.
+//! Applies assignments to variables and arrays, and the assignments of `declare`, `local` and `export`.
 
 use tenterhook_shell as ast;
 

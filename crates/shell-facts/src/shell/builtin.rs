@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell builtins that change variables, the working directory or functions, or run text.
+//! Runs shell builtins that change variables, the working directory or functions, or that run text.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::walk::FunctionBody;
 use super::word::{ExpandedText, ShellWord};
 
 impl ShellReader<'_> {
-    /// Runs a shell builtin; false if the program is not one.
+    /// Runs a shell builtin; returns false if the program is not one.
     pub(super) fn run_builtin(&mut self, program: &str, words: &[ShellWord], scope: &mut ShellScope) -> bool {
         match program {
             "eval" => {
@@ -215,7 +215,7 @@ fn runs_at_exit(words: &[ShellWord], text: &str, scope: &ShellScope) -> bool {
     at_end && names.any(|name| !name.is_empty() && scope.get(name).is_none())
 }
 
-/// Depth of the directory stack of `pushd`.
+/// Maximum depth of the `pushd` directory stack.
 const MAX_DIRECTORY_STACK: usize = 16;
 
 fn change_directory(words: &[ShellWord], scope: &mut ShellScope) {
@@ -276,7 +276,8 @@ fn read_line(words: &[ShellWord], scope: &mut ShellScope) {
         }
         return;
     };
-    // Leading and trailing blanks are dropped and runs of blanks are one separator. Other separators count each.
+    // Leading and trailing spaces are dropped, and a run of spaces is one separator. Each other separator counts
+    // separately.
     let blank = separators == " " || separators.trim().is_empty() && !separators.is_empty();
     let between = |letter: char| if blank { letter.is_whitespace() } else { separators.contains(letter) };
     if lists && let Some(name) = names.last() {

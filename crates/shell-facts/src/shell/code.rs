@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of code in other languages, applied where the code runs.
+//! Applies the effects of code in other languages where the code runs.
 
 use tenterhook_code_facts::{self as code, CallArgument, CodeEffect, CodeLanguage};
 use tenterhook_paths::expand_tilde;

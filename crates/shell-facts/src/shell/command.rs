@@ -56,7 +56,7 @@ pub struct ShellCommand {
     /// Name of the other machine on which the command runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Known behaviour that the words do not show: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
+    /// Known behaviour that is not visible in the words: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
     /// `shell-runs-fetched`, `typed-program`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
@@ -69,7 +69,7 @@ pub struct ShellCommand {
     /// Position of the command in the text of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<TextSpan>,
-    /// The last program that receives the output; empty if that program prints none of it.
+    /// The last program that receives the output; empty if that program does not print any of it.
     #[serde(skip)]
     pub ends_in: Option<String>,
     /// Texts that the command is known to print.
@@ -78,7 +78,7 @@ pub struct ShellCommand {
     /// Texts that are known to be on standard input.
     #[serde(skip)]
     pub stdin_texts: Vec<Arc<str>>,
-    /// Whether the output was typed into a terminal that no hook sees.
+    /// Whether the output was typed into a terminal that is not visible to hooks.
     #[serde(skip)]
     pub(super) from_terminal: bool,
     /// Letter pairs in the words and the input, computed when a rule first searches them.
@@ -358,8 +358,8 @@ pub(super) fn program_name(raw: &str) -> &str {
 
 /// Classifies a word as a path.
 pub(super) fn path_fact(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) -> PathFact {
-    // `dist-$VERSION` is treated as a name that starts with `dist-`: a variable that holds no command output rarely
-    // contains a slash.
+    // `dist-$VERSION` is treated as a name that starts with `dist-`: a variable rarely contains a slash unless its
+    // value is command output.
     let tail = word.shape.rsplit('/').next().unwrap_or_default();
     let named = word.dynamic
         && word.from.is_empty()
@@ -381,7 +381,7 @@ pub(super) fn path_fact(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) 
         pattern: word.pattern || named || below,
     };
     let fact = roots.classify(&found, cwd);
-    // A rule that allows a path needs all of it.
+    // A rule that allows a path has to know all of it.
     PathFact { dynamic: fact.dynamic || below, ..fact }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Command substitutions `$(…)`, and the output of commands where it can be known.
+//! Evaluates command substitutions `$(…)` whose output can be known without running them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::walk::SourceText;
 use super::word::{ExpandedText, ShellWord, WordAtom, merge_sources};
 use super::{ShellReader, find};
 
-/// Stand-in for the name that `mktemp` chooses.
+/// Placeholder for the name that `mktemp` chooses.
 const MKTEMP_RESULT: &str = "/tmp/tmp.XXXXXXXXXX";
 /// Programs that print their input.
 const PRINTS_ITS_INPUT: &[&str] = &[

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use tenterhook_paths::resolve;
 
-/// With more possible directories, the working directory is unknown.
+/// Maximum number of possible directories. With more, the working directory counts as unknown.
 const MAX_DIRECTORIES: usize = 8;
 
-/// A longer working directory is treated as unknown.
+/// Maximum length of a working directory. A longer one counts as unknown.
 const MAX_DIRECTORY_BYTES: usize = 4096;
 
-/// The directories that a script may be in. It is copied with every scope, so paths are shared.
+/// The directories that a script may be in. The value is copied with every scope, so paths are shared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct WorkingDirectory {
     /// The directory if every command succeeded; `None` if it is unknown.
@@ -88,7 +88,7 @@ impl WorkingDirectory {
     }
 
     fn enforce_limits(&mut self) {
-        // Every relative path is joined to these, so they must stay short.
+        // Every relative path is joined to these directories, so they must stay short.
         let long = self
             .expected()
             .into_iter()

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that decode text: `echo cm0gLXJmIC8= | base64 -d | sh`.
+//! Decodes text as programs would: `echo cm0gLXJmIC8= | base64 -d | sh`.
 
 use tenterhook_code_facts::{decode_base32, decode_base64, decode_hex};
 
 use super::word::ShellWord;
 
-/// A function that decodes a text.
+/// A function that decodes text.
 pub(super) type TextDecoder = Box<dyn Fn(&str) -> String>;
 
 /// Returns the decoder that a program applies to its input; `None` for other programs.

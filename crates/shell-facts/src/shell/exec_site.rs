@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The machine and file system in which a command runs.
+//! Describes the machine and file system in which a command runs.
 
 use std::sync::{Arc, LazyLock};
 
@@ -66,7 +66,7 @@ impl ExecSite {
         Some((outer, path))
     }
 
-    /// Mounts below a path, as paths in the outer site.
+    /// Returns the mounts below a path, as paths in the outer site.
     pub(super) fn mounts_below<'a>(
         &'a self,
         path: &'a str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Interpreters: the language and the source of the code that they run.
+//! Determines the language of an interpreter and the source of the code that it runs.
 
 use tenterhook_programs::{Language, ParsedArgs, Program, Programs, Role, StandardInput, WordSlice};
 
@@ -47,7 +47,7 @@ pub(super) fn script_source<'a>(described: &DescribedCommand<'a>) -> Option<(Lan
 fn embedded_code<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let is_code = |role: Role| matches!(role, Role::Code(_) | Role::Shell);
     let options = parsed.options.iter().filter(|option| is_code(option.role) && !option.off);
-    // `pwsh -Command rm x`: the words after the option are one text.
+    // `pwsh -Command rm x`: the words after the option form one string.
     let rest = options.clone().find(|option| option.value.is_none()).and(parsed.inner.last());
     if let Some(inner) = rest {
         let inner = words.get(inner.start..inner.end).unwrap_or_default();
@@ -100,7 +100,7 @@ fn join_words(words: &[ShellWord], separator: &str) -> ShellWord {
     all
 }
 
-/// Code that runs text, in any of the languages.
+/// Code fragments, in any of the languages, that run text.
 const RUNS_TEXT_CODE: &[&str] = &[
     "exec(",
     "eval(",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that run text given among other words, on this machine.
+//! Reads programs whose words contain text that runs as commands on this machine.
 
 use tenterhook_paths::FileOp;
 use tenterhook_programs::{Location, Role};
@@ -161,7 +161,7 @@ impl ShellReader<'_> {
             | "BROWSER"
             | "LESSOPEN" => {
                 let text = value.text.trim_start_matches(['|', '-']);
-                // A program name alone has no effects worth recording.
+                // A program name without arguments has no effects worth recording.
                 if text.contains(char::is_whitespace) {
                     self.read_text(text, &mut scope.started_by(name));
                 }

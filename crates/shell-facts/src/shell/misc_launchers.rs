@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that start others in special ways, and a heuristic for unknown programs.
+//! Reads programs that start others in special ways, and applies a heuristic to unknown programs.
 
 use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::resolve;
@@ -11,7 +11,7 @@ use super::scope::ShellScope;
 use super::word::ShellWord;
 use super::{ShellReader, find};
 
-/// Programs for which `rm -r` is text, a sub-command of their own, or runs on another machine.
+/// Programs for which `rm -r` is plain text, their own sub-command, or a command on another machine.
 const PROGRAMS_WITH_OWN_RM: &[&str] = &[
     "echo",
     "printf",
@@ -88,7 +88,7 @@ const PROGRAMS_WITH_OWN_RM: &[&str] = &[
 ];
 
 impl ShellReader<'_> {
-    /// Runs the commands that one of these programs starts; false for other programs.
+    /// Runs the commands that one of these programs starts; returns false for other programs.
     pub(super) fn run_misc_launcher(
         &mut self,
         program: &str,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Terminal multiplexers: the commands that `tmux` and `screen` start, and the text that they type into a terminal.
+//! Reads the commands that the terminal multiplexers `tmux` and `screen` start, and the text that they type into a
+//! terminal.
 
 use super::ShellReader;
 use super::invoke::join_texts;
@@ -10,15 +11,15 @@ use super::word::ShellWord;
 /// What a `tmux` command does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TmuxAction {
-    /// Runs them as shell text in a new terminal. Without operands, a shell is started.
+    /// Runs the operands as shell text in a new terminal. Without operands, starts a shell.
     Starts,
-    /// Runs them as shell text.
+    /// Runs the operands as shell text.
     Runs,
-    /// Runs the first one as shell text and the others as `tmux` commands.
+    /// Runs the first operand as shell text and the others as `tmux` commands.
     Tests,
-    /// Types them, key by key.
+    /// Types the operands, key by key.
     Types,
-    /// Runs them as a `tmux` command, after skipping this many words.
+    /// Runs the operands as a `tmux` command, after skipping this many words.
     Commands(usize),
     /// Sets an option to a value.
     Sets,
@@ -92,7 +93,7 @@ fn split_options<'a>(words: &'a [ShellWord], takes: &str) -> MuxOptions<'a> {
 }
 
 impl ShellReader<'_> {
-    /// Runs the commands that a terminal multiplexer starts or types; false for other programs.
+    /// Runs the commands that a terminal multiplexer starts or types; returns false for other programs.
     pub(super) fn run_multiplexer(&mut self, program: &str, words: &[ShellWord], scope: &ShellScope) -> bool {
         match program {
             "tmux" => self.run_tmux(words, scope),

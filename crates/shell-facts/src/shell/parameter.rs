@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parameters: `$name` and `${…}` with operators, and arrays.
+//! Expands parameters: `$name`, `${…}` with operators, and arrays.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use super::scope::ShellScope;
 use super::walk::SourceText;
 use super::word::{ExpandedText, WordAtom};
 
-/// Steps for applying an operator to a value.
+/// Number of steps charged for applying an operator to a value.
 const OPERATOR_STEPS: usize = 64;
-/// Operators are not applied to longer values.
+/// Maximum length of a value to which an operator is applied.
 const MAX_VALUE_BYTES: usize = 512;
 
 impl ShellReader<'_> {

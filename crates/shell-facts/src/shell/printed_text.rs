@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The output of commands that is known from their words and standard input.
+//! Determines output of commands that is known from their words and standard input.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::expand::unescape;
 use super::scope::ShellScope;
 use super::word::ShellWord;
 
-/// Known output of `printf` is cut at this length.
+/// Maximum length of known `printf` output; the rest is cut.
 const MAX_PRINTED_BYTES: usize = 64 * 1024;
 
 /// Returns the texts that a command is known to print or pass on.

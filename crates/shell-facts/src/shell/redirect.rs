@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections from files, here-documents and `<(…)`, and to files and `>(…)`.
+//! Applies redirections from files, here-documents and `<(…)`, and to files and `>(…)`.
 
 use tenterhook_paths::FileOp;
 use tenterhook_shell as ast;
@@ -47,14 +47,14 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Makes text of the script standard input.
+    /// Uses text from the script as standard input.
     fn set_stdin_text(&mut self, text: ExpandedText, scope: &mut ShellScope) {
         let word = text.into_word();
         let from_terminal = self.prints_typed(&word.from);
         scope.stdin = InputStream { from: word.from, texts: vec![word.text.into()], from_terminal };
     }
 
-    /// Opens a file for a command, as the redirection sign says.
+    /// Opens a file for a command, according to the redirection operator.
     pub(super) fn open_file(
         &mut self,
         sign: &str,

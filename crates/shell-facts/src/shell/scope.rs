@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The state at one point of a script: variables, functions, working directory, standard input.
+//! Tracks the state at one point of a script: variables, functions, working directory and standard input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::exec_site::ExecSite;
 use super::walk::FunctionBody;
 use super::word::{ExpandedText, ShellWord, WordAtom, merge_sources};
 
-/// Longer values count as unknown, because scopes are copied often.
+/// Maximum length of a value. Longer values count as unknown, because scopes are copied often.
 const MAX_VALUE_ATOMS: usize = 4096;
 
 /// The known state at one point of a script.
@@ -47,11 +47,11 @@ pub(super) struct ShellScope {
 /// The data that a command receives on standard input.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InputStream {
-    /// Indices of the commands whose output it is.
+    /// Indices of the commands whose output forms the data.
     pub(super) from: Vec<usize>,
     /// Known texts in the data.
     pub(super) texts: Vec<Arc<str>>,
-    /// Whether the data comes from a terminal into which text is typed that no hook sees.
+    /// Whether the data comes from a terminal in which typed text is not visible to hooks.
     pub(super) from_terminal: bool,
 }
 
@@ -85,7 +85,7 @@ impl ShellScope {
         self
     }
 
-    /// Enters the namespaces of `nsenter`. Those of process 1 are the outermost site.
+    /// Enters the namespaces of `nsenter`. The namespaces of process 1 are the outermost site.
     pub(super) fn entering_namespace(self, words: &[ShellWord]) -> Self {
         let texts: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
         let first = texts.windows(2).any(|pair| matches!(pair, ["-t" | "--target", "1"]))
@@ -137,7 +137,7 @@ impl ShellScope {
         };
     }
 
-    /// Makes the arguments unknown.
+    /// Sets the arguments to unknown.
     pub(super) fn with_any_arguments(mut self) -> Self {
         self.arguments = None;
         self
@@ -267,13 +267,13 @@ impl ShellScope {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Makes a variable unknown; its value comes from the output of these commands.
+    /// Sets a variable to unknown; its value comes from the output of these commands.
     pub(super) fn forget(&mut self, name: &str, from: &[usize]) {
         let unknown = ExpandedText::unknown(&format!("${name}"), false);
         self.set(name, ExpandedText { from: from.to_vec(), ..unknown });
     }
 
-    /// Makes an array unknown; its value comes from the output of these commands.
+    /// Sets an array to unknown; its value comes from the output of these commands.
     pub(super) fn forget_list(&mut self, name: &str, from: &[usize]) {
         let unknown = ExpandedText::list(&format!("${name}"));
         self.set(name, ExpandedText { from: from.to_vec(), ..unknown });
@@ -332,7 +332,7 @@ impl ShellScope {
         1 + (self.vars.len() + lists + self.functions.len() + self.stdin.from.len()) / 8
     }
 
-    /// Whether state that a command may depend on differs.
+    /// Whether the scopes differ in state that a command may depend on.
     pub(super) fn differs(&self, other: &Self) -> bool {
         let same = |one: &Self, two: &Self| {
             (&one.vars, &one.lists, &one.arguments) == (&two.vars, &two.lists, &two.arguments)
@@ -377,7 +377,7 @@ impl ShellScope {
     }
 }
 
-/// Indices of the commands whose output is part of a word.
+/// Returns the indices of the commands whose output is part of a word.
 pub(super) fn output_sources(words: &[ShellWord]) -> Vec<usize> {
     let mut from = Vec::new();
     for word in words {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! SQL statements in the words and on the standard input of a command.
+//! Finds SQL statements in the words and on the standard input of a command.
 //!
 //! Only quotes, comments and transactions are parsed. A statement that a `rollback` undoes is dropped. If a quote can
 //! end in two ways, the text is kept as one statement.
@@ -39,7 +39,7 @@ impl ShellCommand {
 enum SqlDialect {
     /// A `rollback` restores dropped tables and deleted rows.
     Transactional,
-    /// A `rollback` restores rows only. `#` starts a comment, and so does `-- ` followed by a blank.
+    /// A `rollback` restores rows only. `#` starts a comment, and so does `--` followed by a space.
     MySql,
     /// A `rollback` is assumed to restore rows only.
     Other,
@@ -66,7 +66,7 @@ impl SqlDialect {
         if text.starts_with('#') {
             return (self == Self::MySql).then(line);
         }
-        // MySQL runs what is in `/*! … */`.
+        // MySQL runs the content of `/*! … */`.
         let block = text.starts_with("/*") && !text.starts_with("/*!");
         block.then(|| text.find("*/").map_or(text.len(), |at| at + 2))
     }
@@ -108,7 +108,7 @@ impl SqlStatement {
         match (first.as_str(), second.as_str()) {
             ("begin", _) | ("start", "transaction") => TransactionStep::Begins,
             ("commit" | "end", _) => TransactionStep::Commits,
-            // `rollback to savepoint` undoes only a part.
+            // `rollback to savepoint` undoes only part of the transaction.
             ("rollback" | "abort", "" | "work" | "transaction" | "tran") => TransactionStep::RollsBack,
             _ => TransactionStep::Nothing,
         }
