@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists between brackets: arguments, list literals, maps and blocks.
+//! Reads lists between brackets: arguments, list literals, maps and blocks.
 
 use super::language::description::KeyStyle;
 use super::lex::TokenKind;

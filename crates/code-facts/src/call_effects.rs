@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects and results of calls.
+//! Describes the effects and results of calls.
 
 use tenterhook_paths::FileOp;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Expressions: operands and operators. Only operators that build texts are evaluated.
+//! Reads expressions: operands and operators. Only operators that build strings are evaluated.
 
 use super::language::description::OperatorKind;
 use super::lex::TokenKind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The content of quoted text: its end, escapes and interpolated expressions.
+//! Reads the content of quoted text: its end, escapes and interpolated expressions.
 
 use super::language::lexical::{Escapes, Interpolation, Lexical};
 use super::lex::TextPart;
@@ -83,7 +83,7 @@ pub(super) fn parts<'a>(text: &'a str, quote: &Quote, rules: &StaticLexical) -> 
     let may_open = |first: char| {
         matches!(first, '{' | '$' | '#') || rules.expanded_sigils.iter().any(|sigil| sigil.starts_with(first))
     };
-    // Number of unclosed expressions. After a few, the opening signs count as text.
+    // Number of unclosed expressions. After a few, further opening delimiters count as text.
     let mut unclosed = 0;
     while let Some(first) = rest.chars().next() {
         if first == '\\' && quote.escapes != Escapes::None {
@@ -201,7 +201,7 @@ fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &StaticLexical) -> Opt
     }
 }
 
-/// How far the end of an interpolated expression is searched.
+/// Maximum distance at which the end of an interpolated expression is searched.
 const MAX_INTERPOLATION_BYTES: usize = 2000;
 
 fn braced(rest: &str, skip: usize) -> Option<(&str, usize)> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Loops and the values of their variables.
+//! Reads loops and the values of their variables.
 
 use super::language::description::{ForEach, ReaderKind, contains};
 use super::lex::TokenKind;

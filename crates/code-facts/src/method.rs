@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Methods of texts, lists, paths and unknown values.
+//! Evaluates methods of strings, lists, paths and unknown values.
 
 use super::args::CallArgs;
 use super::function::{from_base64, from_hex};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that connect to a URL, a host or a socket.
+//! Reads calls that connect to a URL, a host or a socket.
 
 use super::CodeEffect;
 use super::args::CallArgs;

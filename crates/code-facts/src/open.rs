@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that open files in a given mode.
+//! Reads calls that open files in a given mode.
 
 use tenterhook_paths::FileOp;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Known parts of values.
+//! Represents values, as far as they are known.
 
 use super::CallArgument;
 
@@ -52,7 +52,7 @@ pub(super) struct CodeValue {
     pub(super) from: ValueOrigin,
 }
 
-/// Longer texts are cut and become unknown.
+/// Maximum length of a value. Longer values are cut and become unknown.
 const MAX_VALUE_BYTES: usize = 16 * 1024;
 /// Maximum number of alternatives of a value.
 pub(super) const MAX_CHOICES: usize = 16;
@@ -165,7 +165,7 @@ impl CodeValue {
         }
     }
 
-    /// Concatenates two texts.
+    /// Concatenates two strings.
     pub(super) fn concat(self, other: Self) -> Self {
         self.both(other, |left, right| format!("{left}{right}"))
     }

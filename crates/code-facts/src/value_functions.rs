@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Functions without effects, and named constants.
+//! Evaluates functions without effects, and named constants.
 
 use std::borrow::Cow;
 

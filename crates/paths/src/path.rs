@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lexical resolution of paths and their location relative to project, home and temporary directories.
+//! Resolves paths lexically and determines their location relative to project, home and temporary directories.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Certainty;
 
-/// Stand-in for an unknown home directory, so that `~/x` still resolves.
+/// Placeholder for an unknown home directory, so that `~/x` still resolves.
 const UNKNOWN_HOME: &str = "/home/~";
 /// Directories for temporary files.
 pub(crate) const TEMP_DIRS: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
@@ -83,8 +83,8 @@ pub struct PathFact {
     /// that allows the first name allows this one too.
     #[serde(rename = "again", skip_serializing_if = "std::ops::Not::not")]
     pub is_alias: bool,
-    /// The part of a walk that goes through home directories, as `~/**…`, if it starts above them: `find / -name x`. Only for
-    /// rules that object: the walk also goes elsewhere.
+    /// The part of a walk that goes through home directories, as `~/**…`, if it starts above them: `find / -name x`.
+    /// Only for rules that ask or deny, because the walk also goes elsewhere.
     #[serde(skip)]
     pub walk_in_homes: Option<String>,
     /// The absolute path with every `..` still in it; `None` if there is no `..`.
@@ -107,7 +107,7 @@ impl PathFact {
 /// The directories that paths are resolved and classified against.
 #[derive(Debug, Clone)]
 pub struct PathRoots {
-    /// Home directory; a stand-in if it is unknown.
+    /// Home directory; a placeholder if it is unknown.
     pub home: String,
     /// Project directory; `None` if that is a home directory or a parent of one.
     pub project: Option<String>,
@@ -257,8 +257,8 @@ impl PathRoots {
     }
 }
 
-/// Whether a path relative to a home directory is in a cache. The directory that holds all caches does not count,
-/// because it may hold other files too.
+/// Whether a path relative to a home directory is in a cache. The directory that contains all caches does not count,
+/// because it may also contain other files.
 fn is_cache(path: &str) -> bool {
     let within = CACHE_DIRS.iter().any(|cache| strip_directory(path, cache).is_some());
     within && !matches!(path, ".cache" | "Library/Caches")

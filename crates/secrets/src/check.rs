@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Plausibility checks for text that has the form of a token.
+//! Checks whether text in the form of a token is plausible.
 
 use super::shape::TokenAlphabet;
 

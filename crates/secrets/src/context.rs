@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets that are recognized by their surroundings, not by a prefix alone.
+//! Finds secrets that are recognized by their surroundings, not by a prefix alone.
 
 use std::ops::Range;
 
 use super::check::{distinct_bytes, entropy_bits, is_mixed, is_placeholder, is_uuid};
 use super::shape::{TokenAlphabet, can_begin_at, can_end_at, span_bytes};
 
-/// Longer values are prose or data, not secrets.
+/// Maximum length of a secret value. Longer values are prose or data.
 const MAX_VALUE_BYTES: usize = 256;
 const MAX_JWT_PART_BYTES: usize = 4096;
 

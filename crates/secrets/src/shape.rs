@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts of tokens: fixed text and runs of characters.
+//! Matches parts of tokens: fixed text and runs of characters.
 
 use std::ops::Range;
 
