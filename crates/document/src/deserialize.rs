@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Deserializes nodes into types and reports the position of a value that does not fit.
+//! Deserializes nodes into types and reports the position of a value with the wrong type.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Problems of configuration files, as shown to users.
+//! Describes problems in configuration files, as shown to users.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules to be written, and the rule file that they are written to.
+//! Writes converted rules to a rule file.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) struct ImportedRule {
     pub(super) severity: Option<String>,
     pub(super) matches: Map,
     pub(super) when: Option<String>,
-    /// `deny`, `ask`, `allow`, or `none`, which only ends the search.
+    /// `deny`, `ask`, `allow`, or `none`. A rule with `none` only ends the search.
     pub(super) verdict: &'static str,
     pub(super) reason: Option<String>,
     pub(super) nudge: Option<String>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parsed arguments of a command.
+//! Defines the parsed arguments of a command.
 
 use crate::format::record::{Location, PackageVerb, SpecStyle, StandardInput};
 use crate::format::role::{Language, Role};
@@ -120,7 +120,7 @@ pub struct ParsedArgs<'w, 'p> {
     pub location: Location,
     /// What the program does with standard input, given these words.
     pub stdin: StandardInput,
-    /// What the program does with standard input without instructions among its words.
+    /// What the program does with standard input if its words contain no instructions.
     pub default_stdin: StandardInput,
     /// The language of the texts and files that the program runs.
     pub language: Option<Language>,

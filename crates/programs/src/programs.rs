@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lookup of described programs.
+//! Looks up described programs.
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -32,7 +32,7 @@ pub struct Programs {
     decoded: Arc<[OnceLock<Box<CommandRecord<'static>>>]>,
     /// The user's descriptions.
     user_tables: Arc<UserProgramTables>,
-    /// The files they come from.
+    /// The files that the user's descriptions come from.
     files: Arc<[UserProgramFile]>,
 }
 
@@ -54,7 +54,7 @@ enum FoundRecord<'a> {
 /// An option of a described program, for reports and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedOption<'a> {
-    /// The sub-commands it belongs to; empty for the program itself.
+    /// The sub-commands that the option belongs to; empty for the program itself.
     pub path: Vec<&'a str>,
     /// Description of the option.
     pub option: OptionRecord<'a>,

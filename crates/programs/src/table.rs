@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lookup in encoded tables.
+//! Looks up names in encoded tables.
 
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates rules alone: no hooks, no ledger, no state directory.
+//! Evaluates rules without hooks, ledger or state directory.
 //!
 //! A [`Rulebook`] is a set of rules and the home directory that `~` stands for. It returns a [`Ruling`] for each rule
 //! that matches an event. [`command_event`] builds the event of a shell command; [`cases`] runs test cases for rules, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates commands that run while an image is built. What they do to the image is intended:
-//! `rm -rf /var/lib/apt/lists/*` is usual in images, `rm -rf /etc` is not.
+//! Evaluates commands that run while an image is built. Their effects on the image are intended: `rm -rf
+//! /var/lib/apt/lists/*` is usual in images, `rm -rf /etc` is not.
 
 use tenterhook_event::Event;
 use tenterhook_facts::{Facts, FileOp, PathFact};

@@ -27,7 +27,7 @@ use tenterhook_rulebook::Rulebook;
 pub struct ScanReport {
     /// Number of files that were read.
     pub files: usize,
-    /// Number of texts that were evaluated.
+    /// Number of shell scripts that were evaluated.
     pub texts: usize,
     /// Lines on which rules matched.
     pub found: Vec<ScanFinding>,
@@ -46,9 +46,9 @@ pub struct ScanFinding {
     pub verdict: Decision,
     /// Id of the rule.
     pub rule: String,
-    /// Reason of the rule.
+    /// Reason that the rule gives.
     pub reason: String,
-    /// Suggestion of the rule.
+    /// Suggestion that the rule gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
     /// Text of the line.

@@ -41,7 +41,7 @@ pub(crate) fn find_lines(
         let text = own.join("\n");
         let mut rulings = objections(&text);
         if !rulings.is_empty() && !before.is_empty() && together < MAX_CONTEXT_EVALUATION_BYTES {
-            // By itself, the statement is objected to; with its context, the verdict may be milder or stricter.
+            // Alone, the statement is asked about or denied; with its context, the verdict may be milder or stricter.
             together += before.len() + text.len();
             rulings = objections(&format!("{before}{text}"));
         }

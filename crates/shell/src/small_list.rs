@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A list that holds a single element without a heap allocation.
+//! Implements a list that stores a single element without a heap allocation.
 
 use std::ops::Deref;
 

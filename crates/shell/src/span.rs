@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Positions in the source text.
+//! Represents positions in the source text.
 
 use std::ops::Range;
 
@@ -17,7 +17,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates a span from byte offsets. Offsets beyond 4 GiB saturate, but the parser rejects such texts earlier.
+    /// Creates a span from byte offsets. Offsets beyond 4 GiB saturate, but the parser rejects such long scripts
+    /// earlier.
     pub fn new(start: usize, end: usize) -> Self {
         let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { start: narrow(start), end: narrow(end) }

@@ -2,9 +2,9 @@
 
 //! Limits the cost of one condition.
 //!
-//! The library does not count steps, so the cost is limited from outside: every read of the event costs its size,
-//! every loop its length times its body, in advance, and every `+` what it copies. When the budget is used up, the
-//! result is an error, regardless of the expression's own result.
+//! The library does not count steps, so the cost is limited from outside: reading a value of the event costs its
+//! size, a loop costs its length times the cost of its body (charged in advance), and `+` costs the size of the copy.
+//! When the budget is used up, the result is an error, regardless of the expression's own result.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 

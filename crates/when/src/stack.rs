@@ -17,7 +17,7 @@ use crate::limits::MAX_DEPTH;
 const KIB: usize = 1024;
 /// Stack that may be used in any thread.
 const SPARE_STACK_BYTES: usize = 512 * KIB;
-/// Stack for one level of brackets in the parser. Measured: 15 KiB, unoptimised 250 KiB.
+/// Stack size for one level of parentheses in the parser. Measured: 15 KiB optimised, 250 KiB unoptimised.
 const PARSE_LEVEL_BYTES: usize = if cfg!(debug_assertions) { 320 * KIB } else { 24 * KIB };
 /// Stack for one byte of a chain such as `1+1+1`. Measured: 0.5 KiB, unoptimised 1 KiB.
 const PARSE_CHAIN_BYTES: usize = if cfg!(debug_assertions) { 2 * KIB } else { KIB };

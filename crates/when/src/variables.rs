@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The variables of a condition, and how each is read from an event.
+//! Defines the variables of a condition and how each is read from an event.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Merges maps into others by `<<`.
+//! Merges maps into other maps with the merge key `<<`.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

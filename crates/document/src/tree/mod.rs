@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A YAML document as a tree in which every node has its position.
+//! Represents a YAML document as a tree in which every node has its position.
 //!
-//! The tree is built between the YAML parser and the types, so that each entry can be read, and rejected, on its
-//! own. Aliases and merge keys are resolved while it is built.
+//! The tree is built between the YAML parser and the types, so that each entry can be read or rejected separately.
+//! Aliases and merge keys are resolved while it is built.
 
 mod merge;
 mod scalar;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Types of scalars: by tag, or by content for a plain scalar without a tag.
+//! Determines the type of a scalar: by its tag, or by its content if it is a plain scalar without a tag.
 
 use std::borrow::Cow;
 

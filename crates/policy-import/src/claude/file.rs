@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Permissions on files: `Read(./.env)`, `Edit(/src/**)`, with patterns as in a `.gitignore`.
+//! Converts permissions on files: `Read(./.env)`, `Edit(/src/**)`, with patterns as in a `.gitignore`.
 
 use super::{PermissionConditions, PermissionKind, PermissionRuleError};
 use tenterhook_document::yaml::Tree;

@@ -13,7 +13,7 @@ use tenterhook_document::yaml::{Map, Tree};
 pub(super) struct EvaluatorVerdict {
     /// Description for the reader of the rule file.
     pub(super) what: &'static str,
-    /// Conditions in addition to those of the gate; one of these cases must hold.
+    /// Conditions in addition to those of the gate; one of these cases must be true.
     pub(super) cases: Vec<Map>,
     /// Whether it denies; otherwise it ends the search.
     pub(super) denies: bool,

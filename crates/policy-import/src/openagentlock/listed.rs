@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists of packages and hosts.
+//! Converts lists of packages and hosts.
 //!
-//! OpenAgentLock searches the text of a call for one name. Rules know all packages and addresses of a call and compare
-//! each of them with the list. If none is known, the text is searched as well: what was stopped before must not pass.
+//! OpenAgentLock searches the text of a call for one name. Rules know all packages and addresses of a call and
+//! compare each of them with the list. If none is known, the text is also searched, so that a call that OpenAgentLock
+//! stops is not allowed.
 
 use super::matches::literal_glob;
 use tenterhook_document::yaml::{Map, Tree};
 
-/// One of the two kinds of lists: its descriptions, and how its names are matched.
+/// A kind of list (packages or hosts): its descriptions, and how its names are matched.
 pub(super) struct NameList {
     pub(super) denies_any: &'static str,
     pub(super) denies_on: &'static str,

@@ -170,10 +170,10 @@ pub(super) fn literal_glob(name: &str) -> String {
 
 /// Converts a path glob of OpenAgentLock: `**` is any text, `*` any text without a slash, `?` one character.
 ///
-/// In rule files, `**` is a whole component of a path. One next to other characters is converted to the two things that
-/// it can mean: more of the same name, or names below it.
+/// In rule files, `**` is a whole component of a path. A `**` next to other characters is converted to both of its
+/// possible meanings: more of the same name, or names below it.
 fn path_globs(theirs: &str) -> Vec<String> {
-    // More globs than this are unreadable; the number doubles with each `**`.
+    // Maximum number of globs. The number doubles with each `**`, and more would be unreadable.
     const MAX_GLOBS: usize = 64;
     let mut globs = vec![String::new()];
     let mut rest = theirs;
@@ -195,7 +195,7 @@ fn path_globs(theirs: &str) -> Vec<String> {
         globs.extend(shorter.unwrap_or_default());
         rest = behind;
         if globs.len() >= MAX_GLOBS {
-            // Rather too wide than too narrow: everything that begins like this.
+            // Prefer a glob that is too wide: everything that begins like this.
             rest = "";
         }
     }

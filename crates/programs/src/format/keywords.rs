@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Keywords of the data format.
+//! Lists the keywords of the data format.
 
 use super::record::{DoubleDashRule, Location, OptionSyntax, PackageVerb, SpecStyle, StandardInput};
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Roles of words.
+//! Defines the roles of words.
 
 use serde::{Deserialize, Serialize};
 
-/// Language of a text that a program runs.
+/// Language of code that a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// The Python language.
@@ -53,7 +53,7 @@ pub enum Role {
     NamedFile,
     /// Field of a form, read from a file if it is written `NAME=@FILE`, `NAME=<FILE`, `@FILE` or `NAME@FILE`.
     Form,
-    /// File that is extended.
+    /// File to which data is appended.
     Append,
     /// File or directory that is removed.
     Delete,
@@ -129,7 +129,7 @@ pub enum Role {
     DryRun,
     /// Directories are processed recursively.
     Recursive,
-    /// No question is asked.
+    /// The program does not ask for confirmation.
     Force,
     /// Operands are changed in place instead of read.
     InPlace,
@@ -153,7 +153,7 @@ pub enum Role {
     Batch,
     /// The program opens a prompt in any case.
     Interactive,
-    /// The program waits for connections instead of making them.
+    /// The program waits for connections instead of opening them.
     Listen,
 }
 

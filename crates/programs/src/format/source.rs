@@ -39,7 +39,7 @@ pub(crate) struct OptionSource {
 /// An operand grammar in a data file.
 #[derive(Debug, Clone)]
 pub(crate) struct OperandSource {
-    /// Options of which one must be present.
+    /// Options, one of which must be present.
     pub options: Vec<String>,
     /// Slots in order.
     pub slots: Vec<OperandSlot>,
@@ -125,7 +125,7 @@ impl OptionSource {
     }
 }
 
-/// Nesting depth of sub-commands. Deeper files are rejected.
+/// Maximum nesting depth of sub-commands. Deeper files are rejected.
 const MAX_COMMAND_DEPTH: usize = 8;
 
 /// Reads all programs in a file. Keys that start with `x-` hold parts for merging.
@@ -435,7 +435,7 @@ impl DescriptionReader<'_> {
                 (None, None) => (token, SlotCount::One),
             };
             let inner = matches!(name, "command" | "shell") && count == SlotCount::Many;
-            // Each operand is a separate text.
+            // Each operand is a separate string.
             let name = if name == "shell-lines" { "shell" } else { name };
             if slots.iter().any(|slot| slot.inner) {
                 self.push_mistake(node, "nothing can follow a command");

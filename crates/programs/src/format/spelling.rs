@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Option spellings as in help texts: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
+//! Parses option spellings as in help texts: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
 
 use super::record::Arity;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dockerfiles: commands of `RUN`, which run in the image.
+//! Reads Dockerfiles: the commands of `RUN`, which run in the image.
 
 use super::{CommandText, FileName, RunLocation};
 
@@ -90,7 +90,7 @@ fn heredoc_delimiters(text: &str) -> Vec<String> {
         let end: String =
             part.chars().take_while(|c| !c.is_whitespace() && !";|&<>()".contains(*c)).collect();
         let end = end.replace(['\'', '"', '\\'], "");
-        // `1 << 2` opens no here-document.
+        // `1 << 2` does not open a here-document.
         end.starts_with(|c: char| c.is_alphabetic() || c == '_').then_some(end)
     });
     opened.collect()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makefiles: the lines of recipes, and commands in `$(shell …)`.
+//! Reads makefiles: the lines of recipes, and commands in `$(shell …)`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.file, "Makefile" | "makefile" | "GNUmakefile") || name.ending == "mk"
 }
 
-/// Variables that are set once to a literal text; `None` for other variables.
+/// Variables that are set once to a literal string; `None` for other variables.
 type Variables<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 pub(super) fn read(text: &str) -> Vec<CommandText> {

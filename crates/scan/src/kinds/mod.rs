@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The kinds of files that contain commands: one row and one module each.
+//! Lists the kinds of files that contain commands. Each kind has one table row and one module.
 
 mod docker;
 mod just;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! YAML files with shell steps: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
+//! Reads YAML files with shell steps: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
 
 use tenterhook_document::{Node, Spot, Value, parse};
 
@@ -157,7 +157,7 @@ impl<'a> PipelineFile<'a> {
             }
         }
         found.retain(|piece| !piece.text.trim().is_empty());
-        // An anchor that is used twice is one text.
+        // An anchor that is used twice is evaluated once.
         found.sort_by(|one, other| one.lines.cmp(&other.lines));
         found.dedup();
         found

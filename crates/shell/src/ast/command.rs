@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands, assignments and functions.
+//! Defines commands, assignments and functions.
 
 use super::{ArithmeticText, CompoundCommand, Redirect, UnparsedText, Word, WordPart};
 use crate::Span;
@@ -16,7 +16,7 @@ pub enum Command {
     Function(Box<FunctionDefinition>),
     /// `coproc`
     Coprocess(Box<Coprocess>),
-    /// Text that was not understood.
+    /// Represents text that was not understood.
     Unparsed(Box<UnparsedText>),
 }
 

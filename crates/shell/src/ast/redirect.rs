@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections and here-documents.
+//! Defines redirections and here-documents.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts, statements and pipelines.
+//! Defines scripts, statements and pipelines.
 
 use super::Command;
 use crate::{SmallList, Span};

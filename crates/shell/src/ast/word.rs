@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words and their parts.
+//! Defines words and their parts.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{SmallList, Span};
 
-/// A word: adjacent parts without blanks between them.
+/// A word: adjacent parts without whitespace between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word {
     /// The parts in order; an empty word has none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion of a word into several words.
+//! Expands braces in a word into several words.
 
 use crate::limits::{MAX_BRACE_PARTS, MAX_FIELDS};
 use crate::{BraceExpansion, BraceKind, Literal, Parameter, SmallList, Span, Word, WordPart};

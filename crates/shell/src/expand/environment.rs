@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Known variables for the expansion of words.
+//! Provides known variables for the expansion of words.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ pub(super) enum ExpandMode {
     Operand,
     /// In double quotes.
     Quoted,
-    /// In an assignment: nothing is split, lists are joined.
+    /// The value of an assignment: it is not split, and lists are joined.
     Value,
 }
 

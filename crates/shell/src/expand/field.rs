@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fields: the arguments that words expand to.
+//! Defines fields: the arguments that words expand to.
 
 use std::borrow::Cow;
 

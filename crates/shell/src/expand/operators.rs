@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Operators of `${…}`.
+//! Applies the operators of `${…}`.
 
 use super::field::FieldBuilder;
 use super::parameter_value::ParameterValue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Values of parameters before operators are applied.
+//! Determines the values of parameters before operators are applied.
 
 use super::field::FieldBuilder;
 use super::{ExpandMode, Expander, ShellVariable};

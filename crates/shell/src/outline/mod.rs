@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A readable form of a tree, for tests and debugging.
+//! Formats a tree in readable form, for tests and debugging.
 
 mod text;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Arithmetic expressions and subscripts.
+//! Parses arithmetic expressions and subscripts.
 
 use super::word::WordBuilder;
 use super::{ParseResult, ShellParser};

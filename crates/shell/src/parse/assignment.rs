@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Assignments and arrays.
+//! Parses assignments and arrays.
 
 use super::scan::is_name_start;
 use super::word::WordRules;

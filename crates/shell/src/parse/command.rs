@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands of any kind, and simple commands.
+//! Parses commands of any kind, and simple commands.
 
 use super::keyword::Keyword;
 use super::word::WordRules;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Here-documents: the delimiter after `<<`, and the body after the end of the line.
+//! Parses here-documents: the delimiter after `<<`, and the body after the end of the line.
 
 use std::sync::{Arc, OnceLock};
 

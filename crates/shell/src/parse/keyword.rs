@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reserved words of the shell.
+//! Parses the reserved words of the shell.
 
 use super::scan::{ByteClass, class};
 use super::{ParseResult, ShellParser};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts, statements and pipelines; recovery after text that is not understood.
+//! Parses scripts, statements and pipelines, and recovers after text that is not understood.
 
 use super::keyword::{Keyword, ListEnds};
 use super::{ParseResult, ParseStop, ShellParser};

@@ -79,7 +79,7 @@ struct ShellParser<'t> {
     /// The bytes that this parser may read, up to the end of the text, a here-document or a backtick.
     bytes: &'t [u8],
     at: usize,
-    /// Offset after the last token, without the blanks behind it.
+    /// Offset after the last token, before any whitespace that follows.
     token_end: usize,
     options: ParseOptions,
     depth: u32,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parameter expansions `${…}`.
+//! Parses parameter expansions `${…}`.
 
 use super::keyword::{Keyword, ListEnds};
 use super::operand::OperandRules;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections and their descriptors.
+//! Parses redirections and their descriptors.
 
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordRules;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bytes, blanks, comments and line ends.
+//! Scans bytes, whitespace, comments and line ends.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::ast::Comment;
 pub(super) enum ByteClass {
     /// A literal byte.
     Plain,
-    /// Ends a word: blanks and operators.
+    /// Ends a word: whitespace and operators.
     Ends,
     /// May start a quote, an expansion or a pattern.
     Special,
@@ -120,7 +120,7 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Skips blanks, joined lines and a comment.
+    /// Skips whitespace, joined lines and a comment.
     pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
@@ -157,7 +157,7 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Skips blanks, comments and line ends.
+    /// Skips whitespace, comments and line ends.
     pub(super) fn skip_gap(&mut self) -> ParseResult {
         loop {
             self.skip_blanks();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words outside quotes.
+//! Parses words outside quotes.
 
 use super::scan::{ByteClass, class, is_name_byte, is_name_start};
 use super::{ParseResult, ShellParser};
