@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rule packs in `/rules` in their compiled form: `packs.bin`, which `make generate` writes.
+//! Contains the rule packs in `/rules` in their compiled form: `packs.bin`, which `make generate` writes.
 //!
-//! A pack whose text has changed since is loaded from its text, so that a stale file only costs time; a test fails until
-//! the file is generated again. The file is not in `tenterhook-policy`, because that crate compiles it.
+//! A pack whose text has changed since `packs.bin` was written is loaded from its text, so a stale file only costs
+//! time. A test fails until the file is generated again. The file is not in `tenterhook-policy`, because that crate
+//! compiles it.
 //!
 //! ```
 //! use tenterhook_policy::{RuleSettings, RuleSet};
@@ -28,7 +29,7 @@ pub fn trusted() -> LoadMode<'static> {
     PACKS.as_ref().map_or(LoadMode::Checked, LoadMode::Trusted)
 }
 
-/// Number of rules in the file of a pack, such as `rules/system.yaml`.
+/// Returns the number of rules in the file of a pack, such as `rules/system.yaml`.
 pub fn rules_of(file: &str) -> Option<usize> {
     PACKS.as_ref()?.rule_count_of(file)
 }

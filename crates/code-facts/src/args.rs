@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists between brackets: arguments, list literals, maps and blocks.
+//! Reads lists between brackets: arguments, list literals, maps and blocks.
 
 use super::language::description::KeyStyle;
 use super::lex::TokenKind;
@@ -28,13 +28,13 @@ impl CallArgs {
         self.items.get(at).cloned().unwrap_or_default()
     }
 
-    /// A named argument, or an option in a map.
+    /// Returns a named argument, or an option in a map.
     pub(super) fn option(&self, key: &str) -> Option<&CodeValue> {
         let own = self.keys.iter().position(|own| own == key).and_then(|at| self.named.get(at));
         own.or_else(|| self.items.iter().find_map(|item| item.key(key)))
     }
 
-    /// An argument by its position or one of its names.
+    /// Returns an argument by its position or one of its names.
     pub(super) fn at_or(&self, at: usize, names: &[&str]) -> CodeValue {
         let named = names.iter().find_map(|name| self.option(name));
         self.items.get(at).filter(|item| item.kind != ValueKind::Map).or(named).cloned().unwrap_or_default()
@@ -50,7 +50,7 @@ impl CallArgs {
         }
     }
 
-    /// The least trusted origin of any argument.
+    /// Returns the least trusted origin of any argument.
     pub(super) fn from(&self) -> super::value::ValueOrigin {
         self.items.iter().chain(&self.named).map(|item| item.from).max().unwrap_or_default()
     }
@@ -113,7 +113,7 @@ impl CodeReader {
         args
     }
 
-    /// The key of a named item at this position (`mode=`, `recursive:`, `'a' =>`) and its number of tokens.
+    /// Returns the key of a named item at this position (`mode=`, `recursive:`, `'a' =>`) and its number of tokens.
     fn read_key(&self, code: &TokenCursor<'_>, block: bool) -> Option<(String, usize)> {
         let first = code.peek()?;
         // `:force => true`

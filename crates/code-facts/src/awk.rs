@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Awk: commands and files follow `|`, `>` and `<`, and are arguments of `system`.
+//! Reads awk code: commands and files follow `|`, `>` and `<`, and commands are arguments of `system`.
 
 use tenterhook_paths::FileOp;
 

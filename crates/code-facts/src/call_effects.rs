@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects and results of calls.
+//! Describes the effects and results of calls.
 
 use tenterhook_paths::FileOp;
 
@@ -236,7 +236,8 @@ impl CodeReader {
     }
 }
 
-/// The result of an undescribed call: an object named after the call, or a value with the origin of the arguments.
+/// Returns the result of an undescribed call: an object named after the call, or a value with the origin of the
+/// arguments.
 fn unknown_call(name: &str, args: CallArgs, keeps_arguments: bool) -> CodeValue {
     let from = args.from();
     if from != ValueOrigin::Here {
@@ -250,7 +251,7 @@ fn unknown_call(name: &str, args: CallArgs, keeps_arguments: bool) -> CodeValue 
     CodeValue { items, ..CodeValue::name(format!("{name}()")) }
 }
 
-/// The file operation of an action.
+/// Returns the file operation of an action.
 fn file_op(action: FileAction) -> FileOp {
     match action {
         FileAction::Read => FileOp::Read,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Blanks, comments, and text outside the tags around embedded code.
+//! Skips whitespace, comments, and text outside the tags around embedded code.
 
 use super::language::lexical::starts_with;
 use super::lex::Lexer;
 use super::quote;
 
 impl Lexer<'_> {
-    /// Skips blanks and comments; false if there are none.
+    /// Skips whitespace and comments; returns false if there are none.
     pub(super) fn blank(&mut self) -> bool {
         let from = self.at;
         loop {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Expressions: operands and operators. Only operators that build texts are evaluated.
+//! Reads expressions: operands and operators. Only operators that build strings are evaluated.
 
 use super::language::description::OperatorKind;
 use super::lex::TokenKind;
@@ -98,7 +98,7 @@ impl CodeReader {
         left
     }
 
-    /// The operator at this position, if there is one.
+    /// Returns the operator at this position, if there is one.
     fn peek_operator(&self, code: &TokenCursor<'_>) -> Option<OperatorKind> {
         let token = code.peek().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Sign))?;
         let own = self.description.operators.iter().find(|(sign, _)| *sign == token.text);
@@ -110,7 +110,7 @@ impl CodeReader {
     }
 }
 
-/// The default meaning of an operator.
+/// Returns the default meaning of an operator.
 fn common_operator(sign: &str) -> Option<OperatorKind> {
     Some(match sign {
         "+" => OperatorKind::Concatenate,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Anonymous functions, their parameters, and the values that calls pass to them.
+//! Reads anonymous functions, their parameters, and the values that calls pass to them.
 
 use super::alphabet::{decode_base64, decode_hex};
 use super::args::CallArgs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Imports and the names that they define.
+//! Reads imports and the names that they define.
 
 use super::lex::TokenKind;
 use super::reader::{CodeReader, TokenCursor};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The content of quoted text: its end, escapes and interpolated expressions.
+//! Reads the content of quoted text: its end, escapes and interpolated expressions.
 
 use super::language::lexical::{Escapes, Interpolation, Lexical};
 use super::lex::TextPart;
@@ -9,7 +9,7 @@ use super::quote::{Quote, QuoteEnd};
 /// The lexical rules of a language.
 type StaticLexical = Lexical<&'static str>;
 
-/// The end of the quoted text, and the start of the text after it.
+/// Returns the end of the quoted text, and the start of the text after it.
 pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
     let bytes = rest.as_bytes();
     let mut at = 0;
@@ -83,7 +83,7 @@ pub(super) fn parts<'a>(text: &'a str, quote: &Quote, rules: &StaticLexical) -> 
     let may_open = |first: char| {
         matches!(first, '{' | '$' | '#') || rules.expanded_sigils.iter().any(|sigil| sigil.starts_with(first))
     };
-    // Number of unclosed expressions. After a few, the opening signs count as text.
+    // Number of unclosed expressions. After a few, further opening delimiters count as text.
     let mut unclosed = 0;
     while let Some(first) = rest.chars().next() {
         if first == '\\' && quote.escapes != Escapes::None {
@@ -176,7 +176,7 @@ fn number<'a>(text: &'a str, radix: u32, most: usize, out: &mut String) -> Optio
     text.get(length..)
 }
 
-/// An expression at the start of a text: its code, and its length including delimiters.
+/// Returns the code of an expression at the start of a text, and its length including delimiters.
 fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &StaticLexical) -> Option<(&'a str, usize)> {
     match inside {
         Interpolation::Braces => {
@@ -201,7 +201,7 @@ fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &StaticLexical) -> Opt
     }
 }
 
-/// How far the end of an interpolated expression is searched.
+/// Maximum distance at which the end of an interpolated expression is searched.
 const MAX_INTERPOLATION_BYTES: usize = 2000;
 
 fn braced(rest: &str, skip: usize) -> Option<(&str, usize)> {

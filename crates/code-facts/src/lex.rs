@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Splits text into tokens: words, texts and signs. One lexer serves all languages; differences are in their
-//! descriptions.
+//! Splits code into tokens: words, strings and operators. One lexer is used for all languages; their differences are
+//! in their descriptions.
 
 use super::CodeLanguage;
 use super::language::description::{ReaderKind, contains};
@@ -14,7 +14,7 @@ pub(super) enum TokenKind {
     /// A name, with its sigil: `open`, `$file`, `@list`.
     Word,
     Number,
-    /// A text between quotes.
+    /// A string between quotes.
     Text,
     /// Text that a shell runs: backticks, `%x()`, `qx()`.
     Run,
@@ -43,7 +43,7 @@ pub(super) struct Token<'a> {
     pub(super) kind: TokenKind,
     pub(super) text: &'a str,
     pub(super) parts: Vec<TextPart<'a>>,
-    /// Whether blanks precede the token.
+    /// Whether whitespace precedes the token.
     pub(super) space: bool,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Lexer<'a> {
     open: Vec<u8>,
     /// Here-documents whose body starts on the next line.
     pub(super) waiting: Vec<PendingHereDocument<'a>>,
-    /// Number of unclosed regular expressions. After a limit no more are searched, because each search reads to the
-    /// end of the line.
+    /// Number of unclosed regular expressions. Above a limit, the lexer stops searching for them, because each search
+    /// reads to the end of the line.
     unclosed: u8,
 }
 
@@ -69,14 +69,14 @@ pub(super) struct PendingHereDocument<'a> {
     pub(super) quote: Quote,
 }
 
-/// Signs with more than one character, longest first.
+/// Operators with more than one character, longest first.
 const MULTI_CHARACTER_SIGNS: &[&str] = &[
     "===", "!==", "**=", "...", "<=>", "||=", "&&=", "??=", "//=", "<<=", ">>=", "::", "->", "=>", "==",
     "!=", "<=", ">=", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", ":=", "..", "&&", "||", "??", "?.",
     "<<", ">>", "=~", "!~", "~=", "**", "&.", "//", "++", "--",
 ];
 
-/// Splits a text into tokens.
+/// Splits code into tokens.
 pub(super) fn tokens(language: CodeLanguage, text: &str) -> Vec<Token<'_>> {
     let rules = &language.description().lexical;
     let mut lexer = Lexer {
@@ -115,7 +115,7 @@ impl<'a> Lexer<'a> {
         self.tokens.push(Token { kind, text, parts, space });
     }
 
-    /// Reads one token; false at the end.
+    /// Reads one token; returns false at the end.
     fn step(&mut self) -> bool {
         let space = self.blank();
         if self.at >= self.text.len() {
@@ -165,7 +165,7 @@ impl<'a> Lexer<'a> {
             return true;
         }
         let Some(parts) = quote::read(self, &quote) else {
-            // No end on this line, so the sign was a division.
+            // There is no end on this line, so the character was a division operator.
             self.unclosed = self.unclosed.saturating_add(1);
             self.at = from;
             self.sign(space);
@@ -229,7 +229,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Number of sigil bytes of a name at this position.
+    /// Returns the number of sigil bytes before a name at this position.
     fn sigils(&self) -> usize {
         let rest = self.rest();
         let own = |signs: &[&'static str]| signs.iter().find(|sign| starts_with(rest, sign)).map(|s| s.len());
@@ -248,7 +248,7 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    /// Whether the last token is this sign.
+    /// Whether the last token is this operator.
     pub(super) fn after_sign(&self, sign: &str) -> bool {
         self.tokens.last().is_some_and(|last| last.kind == TokenKind::Sign && last.text == sign)
     }
@@ -275,7 +275,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// For every token that opens a bracket, the token that closes it.
+/// Returns for every token that opens a bracket the token that closes it.
 pub(super) fn pairs(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut pairs = vec![tokens.len(); tokens.len()];
     let mut open: Vec<(usize, &str)> = Vec::new();

@@ -7,10 +7,10 @@
 //! their arguments where possible, and ignores everything else.
 //!
 //! One reader serves all languages. It splits the text into tokens ([`lex`], [`quote`], [`interpolation`]), walks
-//! them once from top to bottom ([`statement`], [`loops`], [`expression`], [`operand`], [`postfix`], [`function`]) and
-//! looks up every call by its full name ([`call_effects`], [`value_functions`]). What differs between languages is
-//! data: `src/languages/NAME.yaml` describes comments, quotes, here-documents, keywords, operators and calls
-//! ([`language`]). Only imports, comprehensions and prefixed strings of Python ([`import`]), imports and arrow
+//! them once from top to bottom ([`statement`], [`loops`], [`expression`], [`operand`], [`postfix`], [`function`])
+//! and looks up every call by its full name ([`call_effects`], [`value_functions`]). The differences between
+//! languages are data: `src/languages/NAME.yaml` describes comments, quotes, here-documents, keywords, operators and
+//! calls ([`language`]). Only imports, comprehensions and prefixed strings of Python ([`import`]), imports and arrow
 //! functions of JavaScript, and awk as a whole ([`awk`]) are read by Rust code of their own.
 //!
 //! # Adding a language
@@ -72,7 +72,7 @@ pub struct CallArgument {
 /// An effect of the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeEffect {
-    /// Runs a text in a shell: `os.system("…")`.
+    /// Runs a string in a shell: `os.system("…")`.
     Shell(CallArgument),
     /// Starts a program with these words: `subprocess.run(["rm", "-rf", "x"])`.
     Start(Vec<CallArgument>),
@@ -228,10 +228,10 @@ pub fn strip_regexes(language: CodeLanguage, code: &str) -> String {
     out
 }
 
-/// Longer code is cut. On Linux no program argument is longer.
+/// Maximum length of code that is read; the rest is ignored. On Linux, no program argument is longer.
 const MAX_CODE_BYTES: usize = 128 * 1024;
 
-/// The start of a text that is read.
+/// Returns the start of the text, up to the limit that is read.
 fn readable_start(code: &str) -> &str {
     code.get(..code.floor_char_boundary(MAX_CODE_BYTES)).unwrap_or_default()
 }

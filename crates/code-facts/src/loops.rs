@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Loops and the values of their variables.
+//! Reads loops and the values of their variables.
 
 use super::language::description::{ForEach, ReaderKind, contains};
 use super::lex::TokenKind;
@@ -204,7 +204,7 @@ impl CodeReader {
     }
 }
 
-/// The only item if it is a list, or a list of the items.
+/// Returns the only item if it is a list, or a list of the items.
 pub(super) fn list_of(mut items: Vec<CodeValue>) -> CodeValue {
     if items.len() == 1
         && let Some(one) = items.pop_if(|one| one.kind == ValueKind::List)

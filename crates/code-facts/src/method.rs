@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Methods of texts, lists, paths and unknown values.
+//! Evaluates methods of strings, lists, paths and unknown values.
 
 use super::args::CallArgs;
 use super::function::{from_base64, from_hex};
@@ -165,7 +165,7 @@ fn star() -> CodeValue {
     CodeValue { kind: ValueKind::Text, shape: "*".into(), known: true, pattern: true, ..CodeValue::default() }
 }
 
-/// The file that a value was read from.
+/// Returns the file that a value was read from.
 fn origin_file(value: &CodeValue) -> Vec<CodeValue> {
     let own = if value.kind == ValueKind::Member {
         value.items.first().map(|inner| inner.items.clone())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that connect to a URL, a host or a socket.
+//! Reads calls that connect to a URL, a host or a socket.
 
 use super::CodeEffect;
 use super::args::CallArgs;
@@ -67,7 +67,7 @@ impl CodeReader {
     }
 }
 
-/// The value, if it is a URL.
+/// Returns the value, if it is a URL.
 pub(super) fn address(value: &CodeValue) -> Option<CodeValue> {
     let has_scheme = |value: &CodeValue| {
         value.is_text()

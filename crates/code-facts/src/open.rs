@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that open files in a given mode.
+//! Reads calls that open files in a given mode.
 
 use tenterhook_paths::FileOp;
 
@@ -108,7 +108,7 @@ impl CodeReader {
     }
 }
 
-/// The file operations that a mode allows.
+/// Returns the file operations that a mode allows.
 fn modes(mode: Option<&CodeValue>, args: &CallArgs) -> &'static [FileOp] {
     if args.is_on("write") || args.is_on("create") {
         return &[FileOp::Write];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Operands: names, texts, lists and brackets, with the members, calls and indices after them.
+//! Reads operands: names, strings, lists and brackets, with the members, calls and indices after them.
 
 use super::args::CallArgs;
 use super::language::description::{ReaderKind, contains};
@@ -39,7 +39,7 @@ impl CodeReader {
             TokenKind::Text | TokenKind::Template => {
                 code.at += 1;
                 let mut value = self.evaluate_parts(&token.parts);
-                // Adjacent texts are concatenated.
+                // Adjacent strings are concatenated.
                 if self.syntax().adjacent_texts_join {
                     while let Some(next) = code.peek().filter(|next| next.kind == TokenKind::Text) {
                         code.at += 1;
@@ -101,7 +101,7 @@ impl CodeReader {
         self.read_postfix(code, value, target)
     }
 
-    /// The value of a name.
+    /// Returns the value of a name.
     pub(super) fn resolve_name(&mut self, name: &str) -> CodeValue {
         if let Some(value) = self.variable(name) {
             return value;
@@ -204,7 +204,7 @@ impl CodeReader {
         self.read_expression(code)
     }
 
-    /// Reports that a shell runs a text.
+    /// Reports that a shell runs a string.
     pub(super) fn run_shell_text(&mut self, text: &CodeValue) {
         for one in text.each() {
             if one.from == super::value::ValueOrigin::Network {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Members, calls and indices after an operand.
+//! Reads members, calls and indices after an operand.
 
 use super::args::CallArgs;
 use super::function::passes_elements;

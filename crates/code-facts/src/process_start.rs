@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that start programs or shells.
+//! Reads calls that start programs or shells.
 
 use super::args::CallArgs;
 use super::reader::CodeReader;
@@ -8,7 +8,7 @@ use super::value::{CodeValue, ValueKind, ValueOrigin};
 use super::{CallArgument, CodeEffect, text};
 
 impl CodeReader {
-    /// Runs one text in a shell, or several words as a program.
+    /// Runs one string in a shell, or several words as a program.
     pub(super) fn run_shell_or_words(&mut self, args: &CallArgs) {
         let mut items: Vec<CodeValue> = args.items.clone();
         // The environment may come first, and options last.
@@ -17,7 +17,7 @@ impl CodeReader {
         let words = flatten(&items);
         match words.as_slice() {
             [one] if !has_list => self.run_shell_text(one),
-            // In Ruby, the argument after a single text may be a mode.
+            // In Ruby, the argument after a single string may be a mode.
             [one, mode] if mode.known_text().is_some_and(|mode| matches!(mode, "r" | "w" | "r+" | "w+")) => {
                 self.run_shell_text(one);
             }
@@ -26,7 +26,7 @@ impl CodeReader {
         }
     }
 
-    /// Runs a text in a shell, or a list of words as a program.
+    /// Runs a string in a shell, or a list of words as a program.
     pub(super) fn run_shell_or_list(&mut self, command: &CodeValue) {
         for one in choices(command) {
             match one.kind {
@@ -36,7 +36,7 @@ impl CodeReader {
         }
     }
 
-    /// Runs a list of words or a text, in a shell if the option `shell` is set.
+    /// Runs a list of words or a string, in a shell if the option `shell` is set.
     pub(super) fn run_subprocess(&mut self, args: &CallArgs) {
         let command = args.at_or(0, &["args"]);
         let shell = args.is_on("shell");
@@ -59,7 +59,7 @@ impl CodeReader {
     }
 
     /// Reports a shell that runs downloaded data from the option `input` or `stdin`. The effects from index `before`
-    /// on are those of the call.
+    /// on belong to the call.
     pub(super) fn feed_started_shell(&mut self, args: &CallArgs, before: usize) {
         let is_fetched =
             |name: &&str| args.option(name).is_some_and(|input| input.from == ValueOrigin::Network);
@@ -115,7 +115,7 @@ impl CodeReader {
     }
 }
 
-/// The alternatives of a value.
+/// Returns the alternatives of a value.
 fn choices(value: &CodeValue) -> &[CodeValue] {
     if value.kind == ValueKind::Either { &value.items } else { std::slice::from_ref(value) }
 }
@@ -130,7 +130,7 @@ fn starts_bare_shell(words: &[CallArgument]) -> bool {
     words.next().is_some_and(is_shell) && words.all(reads_input)
 }
 
-/// Whether a text starts a shell that reads commands from standard input.
+/// Whether a command line starts a shell that reads commands from standard input.
 pub(super) fn is_bare_shell(text: &str) -> bool {
     let mut words =
         text.split_whitespace().skip_while(|word| matches!(*word, "exec" | "env" | "/usr/bin/env"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Quoted text, in every syntax that a language can describe.
+//! Reads quoted text, in every syntax that a language can describe.
 
 use super::interpolation::{end, parts};
 use super::language::lexical::{Escapes, Interpolation, QuoteKind, QuoteRule, starts_with};
@@ -87,7 +87,7 @@ pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(TokenKind, Quote)> {
     })
 }
 
-/// The token that quoted text becomes.
+/// Returns the kind of token that quoted text becomes.
 fn kind_of(rule: &QuoteRule<&'static str>) -> TokenKind {
     match rule.kind {
         QuoteKind::Text => TokenKind::Text,
@@ -99,7 +99,7 @@ fn kind_of(rule: &QuoteRule<&'static str>) -> TokenKind {
     }
 }
 
-/// Quoted text between this delimiter and its counterpart.
+/// Returns the quoted text between this delimiter and its counterpart.
 fn between(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>, skip: usize, open: u8) -> Quote {
     Quote {
         skip,
@@ -120,7 +120,7 @@ fn fixed(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(TokenKind
     Some((kind_of(rule), Quote { one_line, ..quote }))
 }
 
-/// Quotes that begin with a sign, such as Ruby's `%w[…]` and `%(…)`.
+/// Reads quotes that begin with punctuation, such as Ruby's `%w[…]` and `%(…)`.
 fn sign_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(TokenKind, Quote)> {
     let open = lexer.byte(rule.open.len());
     let is_delimiter = matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/' | b'"' | b'\'');
@@ -130,7 +130,7 @@ fn sign_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(
     Some((kind_of(rule), between(lexer, rule, rule.open.len() + 1, open)))
 }
 
-/// Quotes that begin with a word, such as Perl's `qq{…}` and `s/…/…/`.
+/// Reads quotes that begin with a word, such as Perl's `qq{…}` and `s/…/…/`.
 fn word_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(TokenKind, Quote)> {
     let rest = lexer.rest().as_bytes();
     let mut skip = rule.open.len();
@@ -241,14 +241,14 @@ pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &PendingHereDocument<'a>)
     parts(all, &waiting.quote, lexer.rules)
 }
 
-/// Number of `=` in a Lua bracket such as `[==[`.
+/// Returns the number of `=` in a Lua bracket such as `[==[`.
 pub(super) fn long_bracket(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('[')?;
     let level = rest.bytes().take_while(|byte| *byte == b'=').count();
     (rest.as_bytes().get(level) == Some(&b'[')).then_some(level)
 }
 
-/// Reads quoted text to its end. `None` if it does not end on its line although it must.
+/// Reads quoted text to its end. `None` if the text must end on the same line but does not.
 pub(super) fn read<'a>(lexer: &mut Lexer<'a>, quote: &Quote) -> Option<Vec<TextPart<'a>>> {
     let from = lexer.at + quote.skip;
     let rest = lexer.text.get(from..).unwrap_or_default();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! State and limits of the walk over a text.
+//! Tracks the state and limits of the walk over code.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use super::{CodeEffect, CodeLanguage};
 
 /// Maximum number of reported effects.
 const MAX_EFFECTS: usize = 200;
-/// Nesting depth of brackets that is followed.
+/// Maximum nesting depth of brackets that is read.
 pub(super) const MAX_BRACKET_DEPTH: usize = 48;
-/// Nesting depth of code inside code.
+/// Maximum nesting depth of code inside code.
 const MAX_CODE_LEVELS: usize = 4;
-/// Values that are nested deeper become unknown.
+/// Maximum nesting depth of a value. Deeper values become unknown.
 const MAX_VALUE_DEPTH: usize = 12;
-/// Longer names are ignored.
+/// Maximum length of a name. Longer names are ignored.
 pub(super) const MAX_NAME_BYTES: usize = 160;
 
 /// State of the walk over a text.
@@ -30,8 +30,8 @@ pub(super) struct CodeReader {
     pub(super) element: Option<CodeValue>,
     pub(super) depth: usize,
     level: usize,
-    /// Remaining budget for copying and reading again. It is proportional to the text, so that the total time stays
-    /// linear.
+    /// Remaining budget for copying and reading again. The budget is proportional to the length of the code, so that
+    /// the total time stays linear.
     budget: usize,
     /// Whether a limit was reached and code was skipped.
     pub(super) passed_over: bool,
@@ -79,7 +79,7 @@ impl CodeReader {
         }
     }
 
-    /// The syntax of the language.
+    /// Returns the syntax of the language.
     pub(super) fn syntax(&self) -> &'static LanguageSyntax<&'static str> {
         &self.description.syntax
     }
@@ -142,7 +142,7 @@ impl CodeReader {
         }
     }
 
-    /// Uses up budget; false if none is left.
+    /// Uses up budget; returns false if none is left.
     pub(super) fn spend_budget(&mut self, cost: usize) -> bool {
         let left = self.budget.checked_sub(cost);
         self.budget = left.unwrap_or(0);
@@ -207,14 +207,14 @@ impl<'t> TokenCursor<'t> {
         self.ahead(by).filter(|token| token.kind == TokenKind::Word).map(|token| token.text)
     }
 
-    /// Consumes a sign, if it is next.
+    /// Consumes an operator, if it is next.
     pub(super) fn eat(&mut self, sign: &str) -> bool {
         let is = self.is_sign(sign);
         self.at += usize::from(is);
         is
     }
 
-    /// The index of the token that closes the bracket at this position.
+    /// Returns the index of the token that closes the bracket at this position.
     pub(super) fn close(&self) -> usize {
         self.pairs.get(self.at).copied().unwrap_or(self.end).min(self.end)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Statements: imports, loops and functions. Everything else is an expression.
+//! Reads statements: imports, loops and functions. Everything else is an expression.
 
 use super::language::description::{ReaderKind, contains};
 use super::lex::TokenKind;

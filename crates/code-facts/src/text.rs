@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Functions that join, split and format texts.
+//! Implements functions that join, split and format strings.
 
 use super::args::CallArgs;
 use super::value::{CodeValue, ValueKind};
 
-/// Joins texts with a separator.
+/// Joins strings with a separator.
 pub(super) fn join_texts(items: &[CodeValue], between: &str) -> CodeValue {
     let mut out = CodeValue::text("");
     for (at, item) in items.iter().enumerate() {

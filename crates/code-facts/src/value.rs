@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Known parts of values.
+//! Represents values, as far as they are known.
 
 use super::CallArgument;
 
@@ -52,7 +52,7 @@ pub(super) struct CodeValue {
     pub(super) from: ValueOrigin,
 }
 
-/// Longer texts are cut and become unknown.
+/// Maximum length of a value. Longer values are cut and become unknown.
 const MAX_VALUE_BYTES: usize = 16 * 1024;
 /// Maximum number of alternatives of a value.
 pub(super) const MAX_CHOICES: usize = 16;
@@ -81,7 +81,7 @@ impl CodeValue {
         Self { from, ..Self::default() }
     }
 
-    /// A value that is one of two.
+    /// Creates a value that is one of two values.
     pub(super) fn or(self, other: Self) -> Self {
         if self == other {
             return self;
@@ -99,7 +99,7 @@ impl CodeValue {
         Self { kind: ValueKind::Either, items, from, ..Self::default() }
     }
 
-    /// A value that stands for any element.
+    /// Creates a value that stands for any element.
     pub(super) fn element(&self) -> Self {
         match (self.kind, self.items.as_slice()) {
             (ValueKind::List, []) => Self::from(self.from),
@@ -119,7 +119,7 @@ impl CodeValue {
         matches!(self.kind, ValueKind::Text | ValueKind::Number | ValueKind::Path)
     }
 
-    /// The text, if all of it is known.
+    /// Returns the text, if all of it is known.
     pub(super) fn known_text(&self) -> Option<&str> {
         (self.is_text() && self.known && !self.pattern).then_some(self.shape.as_str())
     }
@@ -165,7 +165,7 @@ impl CodeValue {
         }
     }
 
-    /// Concatenates two texts.
+    /// Concatenates two strings.
     pub(super) fn concat(self, other: Self) -> Self {
         self.both(other, |left, right| format!("{left}{right}"))
     }
@@ -236,7 +236,7 @@ impl CodeValue {
         }
     }
 
-    /// The alternatives and elements of the value, up to a limit.
+    /// Returns the alternatives and elements of the value, up to a limit.
     pub(super) fn each(&self) -> Vec<&Self> {
         let mut out = Vec::new();
         self.gather(&mut out, 4);
@@ -255,12 +255,12 @@ impl CodeValue {
         }
     }
 
-    /// Nesting depth of the value.
+    /// Returns the nesting depth of the value.
     pub(super) fn depth(&self) -> usize {
         self.items.iter().map(|item| 1 + item.depth()).max().unwrap_or(0)
     }
 
-    /// Cost of copying the value.
+    /// Returns the cost of copying the value.
     pub(super) fn weight(&self) -> usize {
         8 + self.shape.len() + self.items.iter().map(Self::weight).sum::<usize>()
     }

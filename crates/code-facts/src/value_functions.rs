@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Functions without effects, and named constants.
+//! Evaluates functions without effects, and named constants.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::reader::CodeReader;
 use super::text::{format_percent, join_texts, split};
 use super::value::{CodeValue, ValueKind, ValueOrigin};
 
-/// The canonical name of a module.
+/// Returns the canonical name of a module.
 pub(super) fn module_name(name: &str) -> &str {
     let name = name.strip_prefix("node:").unwrap_or(name);
     match name {
@@ -24,7 +24,7 @@ pub(super) fn module_name(name: &str) -> &str {
 }
 
 impl CodeReader {
-    /// The value of a named constant.
+    /// Returns the value of a named constant.
     pub(super) fn constant_value(&self, name: &str) -> Option<CodeValue> {
         Some(match self.description.find_constant(name)? {
             NamedConstant::Home => CodeValue::text("~"),
@@ -158,7 +158,7 @@ pub(super) fn join(items: &[CodeValue]) -> CodeValue {
         .unwrap_or_default()
 }
 
-/// A value for the files that match a pattern.
+/// Creates a value for the files that match a pattern.
 pub(super) fn glob(pattern: CodeValue) -> CodeValue {
     let patterns = if pattern.kind == ValueKind::List { pattern.items } else { vec![pattern] };
     let one = |pattern: CodeValue| {
@@ -173,7 +173,7 @@ pub(super) fn glob(pattern: CodeValue) -> CodeValue {
     CodeValue::list(patterns.into_iter().map(one).collect())
 }
 
-/// A value for everything below a directory.
+/// Creates a value for everything below a directory.
 pub(super) fn everything_below(root: CodeValue) -> CodeValue {
     if root.kind == ValueKind::Either || root.kind == ValueKind::List {
         let items = root.items.into_iter().map(everything_below).collect();
@@ -191,7 +191,7 @@ pub(super) fn everything_below(root: CodeValue) -> CodeValue {
     CodeValue { shape, pattern: true, covers_tree: true, ..root }
 }
 
-/// A value for the entries of a directory.
+/// Creates a value for the entries of a directory.
 fn inside(root: &CodeValue) -> CodeValue {
     // The entry is a bare name: the code joins it to the directory, or works in that directory.
     CodeValue {

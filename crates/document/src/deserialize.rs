@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Deserializes nodes into types and reports the position of a value that does not fit.
+//! Deserializes nodes into types and reports the position of a value with the wrong type.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl de::Error for Misfit {
     }
 }
 
-/// A message with the nearest known name, or with all known names if none is near.
+/// Returns a message with the nearest known name, or with all known names if none is near.
 fn unknown_name(what: &str, found: &str, known: &[&str]) -> String {
     if let Some(near) = nearest(found, known.iter().copied()) {
         return format!("unknown {what} `{found}`; did you mean `{near}`?");
@@ -63,14 +63,14 @@ fn unknown_name(what: &str, found: &str, known: &[&str]) -> String {
     format!("unknown {what} `{found}`; known: {}", known.join(", "))
 }
 
-/// The known name that was probably meant: at most a third of its characters differ.
+/// Returns the known name that was probably meant: at most a third of its characters differ.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|name| (edit_distance(found, name), name));
     let near = near.filter(|(edits, name)| *edits <= name.chars().count().div_ceil(3));
     near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
-/// Levenshtein distance of two texts.
+/// Returns the Levenshtein distance of two strings.
 fn edit_distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -108,7 +108,7 @@ impl<'de> de::Deserializer<'de> for NodeDeserializer<'_> {
         result.map_err(|misfit| misfit.with_spot(self.0.spot))
     }
 
-    /// `option: [1]` means the option `-1`.
+    /// Accepts a number as text: `option: [1]` means the option `-1`.
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match &self.0.value {
             Value::Whole(number) => visitor.visit_string(number.to_string()),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Configuration files as trees in which every node has its position.
+//! Reads configuration files into trees in which every node has its position.
 //!
-//! A file is first read into a [`Node`] and then into types, entry by entry. An invalid entry is rejected on its
-//! own, with line and column, and the others are used.
+//! A file is first read into a [`Node`] and then into types, entry by entry. Only an invalid entry is rejected, with
+//! line and column; the others are used.
 //!
 //! ```
 //! use tenterhook_document::{Value, parse, read};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Problems of configuration files, as shown to users.
+//! Describes problems in configuration files, as shown to users.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub struct Spot {
 // === impl Problem ===
 
 impl Problem {
-    /// A problem at a position.
+    /// Creates a problem at a position.
     pub fn new(source: &str, spot: Spot, message: impl Into<String>) -> Self {
         Self {
             source: source.to_owned(),
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    /// A problem of a whole file.
+    /// Creates a problem with a whole file.
     pub fn for_file(source: &str, message: impl Into<String>) -> Self {
         Self::new(source, Spot::default(), message)
     }

@@ -73,7 +73,7 @@ pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
     ReadAll { value, mistakes, left_out: patched.removed.keys }
 }
 
-/// Every key that occurs more than once in its map, at any depth. One of its values would be ignored.
+/// Returns every key that occurs more than once in its map, at any depth. One of its values would be ignored.
 pub fn repeated_keys(node: &Node) -> Vec<Misfit> {
     let mut found = Vec::new();
     find_repeated(node, &mut found);
@@ -171,12 +171,12 @@ impl PatchedNode {
     }
 }
 
-/// The name of the key that serde reports as missing.
+/// Returns the name of the key that serde reports as missing.
 fn missing_key(misfit: &Misfit) -> Option<&str> {
     misfit.message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
-/// Values of every type, tried one after the other.
+/// Returns values of every type, tried one after the other.
 fn filler_value(number: usize) -> Option<Value> {
     let text = || Value::Text("x".to_owned());
     let one = |value| vec![Node { spot: FILLER_SPOT, value }];
@@ -201,7 +201,7 @@ fn replace_filler(node: &mut Node, number: usize) -> bool {
     true
 }
 
-/// The filler that was added last.
+/// Returns the filler that was added last.
 fn newest_filler(node: &mut Node) -> Option<&mut Node> {
     match &mut node.value {
         Value::Map(entries) => {
@@ -227,7 +227,7 @@ fn has_filler(node: &Node) -> bool {
     }
 }
 
-/// The innermost map at a position.
+/// Returns the innermost map at a position.
 fn find_map(node: &mut Node, spot: Spot) -> Option<&mut Node> {
     let inner = match &node.value {
         Value::Map(entries) => entries.iter().position(|(_, value)| contains(value, spot)),

@@ -28,12 +28,12 @@ pub enum Tree<K = &'static str> {
 pub type Map<K = &'static str> = Vec<(K, Tree<K>)>;
 
 impl<K: AsRef<str>> Tree<K> {
-    /// Creates a text.
+    /// Creates a string.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Creates a list of texts.
+    /// Creates a list of strings.
     pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
@@ -83,7 +83,7 @@ impl<K: AsRef<str>> Tree<K> {
         }
     }
 
-    /// The value on one line, unless it contains a map.
+    /// Formats the value on one line, unless it contains a map.
     fn to_flow(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(write_scalar(text, PLAIN_IN_LIST)),
@@ -97,7 +97,7 @@ impl<K: AsRef<str>> Tree<K> {
     }
 }
 
-/// Writes a text without quotes if possible, otherwise in single quotes, which need no escapes for backslashes.
+/// Writes a string without quotes if possible, otherwise in single quotes, which need no escapes for backslashes.
 fn write_scalar(text: &str, letters: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letters.contains(letter);
     let bare = text.starts_with(|first: char| first.is_ascii_alphabetic())

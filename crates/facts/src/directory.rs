@@ -9,7 +9,7 @@ use serde::Serialize;
 use tenterhook_event::ToolCall;
 use tenterhook_paths::{PathRoots, resolve};
 
-/// Maximum number of possible directories; with more, the directory counts as unknown.
+/// Maximum number of possible directories. If there are more, the directory counts as unknown.
 const MAX_DIRECTORIES: usize = 6;
 
 /// A working directory that an argument names.
@@ -17,7 +17,7 @@ const MAX_DIRECTORIES: usize = 6;
 pub struct DirectoryFact {
     /// The directory as written.
     pub text: String,
-    /// The absolute path; missing if it is not known.
+    /// The absolute path; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
@@ -70,15 +70,15 @@ impl WorkingDirectories {
     }
 }
 
-/// The directories that a text may refer to. Whether a harness expands `~` and `$HOME` is not known, so both readings
-/// count.
+/// Returns the directories that a path prefix may refer to. Whether a harness expands `~` and `$HOME` is not known,
+/// so both readings count.
 fn possible_directories(text: &str, home: &str, cwd: Option<&str>) -> Vec<Option<String>> {
     let after_home = ["~", "$HOME", "${HOME}"].iter().find_map(|start| {
         let rest = text.strip_prefix(start)?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     });
     let unknown = |rest: &str| rest.contains(['$', '`', '%', '\\', '\0']) || rest.starts_with('~');
-    // A `..` after a name leads elsewhere if the name is a link.
+    // If the name before a `..` is a link, the path leads elsewhere.
     let turns = |text: &str| {
         let mut parts = text.split('/').filter(|part| !matches!(*part, "" | "."));
         parts.any(|part| part != "..") && parts.any(|part| part == "..")

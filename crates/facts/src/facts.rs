@@ -20,7 +20,7 @@ use super::url::{UrlFact, parse_url, urls_in, urls_of_command};
 /// Maximum number of paths named by a tool that are analysed.
 const MAX_NAMED_PATHS: usize = 8192;
 
-/// Maximum number of bytes of a command in an unknown directory that are searched for words.
+/// Maximum number of bytes that are searched for words in a command that runs in an unknown directory.
 const MAX_UNREAD_BYTES: usize = 16 * 1024;
 
 /// What the caller knows about the machine. The working directory and the project come with the event.
@@ -41,7 +41,7 @@ pub struct EvalEnvironment<'a> {
 }
 
 impl<'a> EvalEnvironment<'a> {
-    /// Descriptions of programs: those of the policy, or the built-in ones.
+    /// Returns the descriptions of programs: those of the policy, or the built-in ones.
     fn programs(&self) -> &'a Programs {
         match self.programs {
             Some(programs) => programs,
@@ -62,21 +62,21 @@ pub struct Facts {
     /// Lines that patches would add.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contents: Vec<String>,
-    /// Addresses that it would connect to.
+    /// Addresses that the call would connect to.
     pub urls: Vec<UrlFact>,
-    /// Packages that it would install or run.
+    /// Packages that the call would install or run.
     pub packages: Vec<PackageFact>,
     /// Working directories that the arguments name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<DirectoryFact>,
-    /// The MCP tool, if the call is to one.
+    /// The MCP tool, if the call is an MCP tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpFact>,
     /// Secrets in text that is written, sent, prompted or run.
     pub secrets: Vec<SecretFact>,
     /// Whether some shell text could not be parsed.
     pub unparsed: bool,
-    /// Texts that could not be parsed, or are not parsed.
+    /// Text that could not be parsed, or that is never parsed.
     pub unread: Vec<UnreadText>,
     /// Account that runs the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,14 +84,14 @@ pub struct Facts {
     /// Groups of that account.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// Symbolic links that were found on the way to its paths.
+    /// Symbolic links that were found on the way to the call's paths.
     #[serde(skip_serializing_if = "LinkMap::is_empty")]
     pub links: LinkMap,
 }
 
 impl Facts {
-    /// Files of this machine that the call would read, write or delete. Paths that are known only at run time are left
-    /// out.
+    /// Returns the files on this machine that the call would read, write or delete. Paths that are known only at run
+    /// time are left out.
     pub fn touched(&self) -> Vec<PathEffect> {
         let here =
             self.effects.iter().filter(|effect| effect.on == ExecLocation::Here && !effect.path.dynamic);
@@ -156,7 +156,7 @@ fn account_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     Facts { user, groups, ..Facts::default() }
 }
 
-/// The directory in which the agent works.
+/// Returns the directory in which the agent works.
 fn agent_directory(event: &Event) -> Option<&str> {
     event.cwd.as_deref().or(event.project.as_deref())
 }
@@ -227,7 +227,8 @@ fn collect_effects(
     (Facts { effects, unread, ..facts }, connects)
 }
 
-/// Appends a list to another. Most calls have one directory, and then the facts are moved instead of copied.
+/// Appends a list to another. For calls with a single directory, which are most, the facts are moved instead of
+/// copied.
 fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     if list.is_empty() {
         *list = more;
@@ -236,7 +237,8 @@ fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// The paths that a tool names, resolved from every directory in which it may run; and the paths over the limit.
+/// Resolves the paths that a tool names from every directory in which it may run. Also returns the paths over the
+/// limit.
 fn resolve_named_paths<'a>(
     tool: &'a ToolCall,
     ground: &PathRoots,
@@ -284,7 +286,8 @@ fn command_text(command: &ToolCommand<'_>) -> String {
     }
 }
 
-/// Finds secrets in what a call writes, runs, sends or prompts; each kind once per part of the call.
+/// Finds secrets in the text that a call writes, runs, sends or prompts. Each kind is reported once per part of the
+/// call.
 fn find_secrets(event: &Event, patched: &[String]) -> Vec<SecretFact> {
     let mut found: Vec<SecretFact> = Vec::new();
     let mut look = |within: &'static str, text: &str| {
@@ -322,7 +325,7 @@ fn find_secrets(event: &Event, patched: &[String]) -> Vec<SecretFact> {
     found
 }
 
-/// Addresses in any argument of a tool that may connect to them.
+/// Returns the addresses in any argument of a tool that may connect to them.
 fn urls_in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
     fn collect_texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
         match value {
@@ -332,7 +335,7 @@ fn urls_in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
             _ => {}
         }
     }
-    // If the tool has an argument for its address, other addresses are only mentioned.
+    // If the tool has an argument for its address, it does not connect to addresses in other arguments.
     if !matches!(tool.class, ToolClass::Mcp | ToolClass::Fetch) || !tool.urls().is_empty() {
         return Vec::new();
     }
@@ -341,7 +344,7 @@ fn urls_in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
     found.into_iter().flat_map(urls_in).collect()
 }
 
-/// The operations of a patch on one of its files, under each name that the file may have.
+/// Returns the operations of a patch on one of its files, under each name that the file may have.
 fn patch_effects(
     file: &PatchFile,
     by: &str,

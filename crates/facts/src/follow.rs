@@ -2,7 +2,7 @@
 
 //! Resolves symbolic links: next to each path as written, adds the path that it leads to.
 //!
-//! A rule that denies or asks needs one of the two to match; a rule that allows has to cover both.
+//! A rule that denies or asks needs one of these paths to match; a rule that allows has to cover both.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use tenterhook_shell_facts::{ExecLocation, FileEffect, ShellCommand, UnreadText,
 
 use super::{EvalEnvironment, Facts};
 
-/// Looks up the symbolic links on the way to the paths of a call; `look` returns what is at a path. The result is for
-/// [`EvalEnvironment::seen`].
+/// Looks up the symbolic links on the way to the paths of a call; `look` returns what is at a path. The caller passes
+/// the result in [`EvalEnvironment::seen`].
 pub fn probe_links(
     event: &Event,
     facts: &Facts,
@@ -50,7 +50,7 @@ impl Facts {
         if before.is_empty() && made.is_empty() {
             return;
         }
-        // A link may exist already or be created by the call: both are followed. The command that creates it runs before.
+        // A link may exist already or be created by an earlier command of the call. Both kinds are followed.
         let after =
             LinkMap { links: before.links.clone().into_iter().chain(made.clone()).collect(), cut: false };
         let both = [&before, &after];
@@ -117,7 +117,7 @@ fn adopt_project_place(path: &mut PathFact, real: &PathFact, certain: bool) {
     }
 }
 
-/// The links that commands of the call create, with their targets: `ln -s ~/.ssh x`.
+/// Returns the links that commands of the call create, with their targets: `ln -s ~/.ssh x`.
 fn links_created(commands: &[ShellCommand], ground: &PathRoots, cwd: Option<&str>) -> Vec<(String, String)> {
     let mut made = Vec::new();
     let mut link = |at: Option<String>, says: &str| {
@@ -149,7 +149,7 @@ fn links_created(commands: &[ShellCommand], ground: &PathRoots, cwd: Option<&str
     made
 }
 
-/// The links that replace existing links: `ln -sfn`.
+/// Returns the links that replace existing links: `ln -sfn`.
 fn links_replaced(commands: &[ShellCommand]) -> BTreeSet<String> {
     const REPLACING_OPTIONS: &[&str] = &["n", "no-dereference", "T", "no-target-directory", "h"];
     let put = |command: &&ShellCommand| {

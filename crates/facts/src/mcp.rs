@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Determines the MCP tool of a call, with every reading of the name that the harness uses for it.
+//! Determines the MCP tool of a call, with every way to split the harness's name into a server and a tool.
 
 use serde::Serialize;
 use tenterhook_event::{McpServers, ToolCall, fold_mcp_name};
@@ -12,7 +12,7 @@ pub struct McpFact {
     pub server: String,
     /// Tool name on the server.
     pub tool: String,
-    /// Whether there is no other reading.
+    /// Whether this is the only possible reading.
     pub certain: bool,
     /// Every reading of the name, including this one.
     pub readings: Vec<McpReading>,
@@ -24,13 +24,14 @@ pub struct McpFact {
     pub shortened: bool,
 }
 
-/// Length from which a joined name may be shortened: harnesses cut names of more than about 64 characters.
+/// Minimum length of a joined name that may have been shortened: harnesses cut names of more than about 64
+/// characters.
 const MIN_SHORTENED_CHARS: usize = 60;
 
 /// One reading of a harness's name for an MCP tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct McpReading {
-    /// Folded server name: without the differences that harnesses introduce.
+    /// Server name, folded: differences that harnesses introduce are removed.
     pub server: String,
     /// Folded tool name.
     pub tool: String,

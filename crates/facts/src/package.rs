@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Packages that a command would install or run.
+//! Finds the packages that a command would install or run.
 
 mod name;
 
@@ -10,7 +10,7 @@ use tenterhook_shell_facts::{ShellCommand, ShellWord, extract_word, find_descrip
 
 use name::parse_package_spec;
 
-/// Maximum number of packages of one command.
+/// Maximum number of packages collected from one command.
 const MAX_PACKAGES_PER_COMMAND: usize = 512;
 
 /// Where a package comes from.
@@ -35,11 +35,11 @@ pub enum PackageOrigin {
 pub struct PackageFact {
     /// The package manager: `npm`, `pip`, `cargo`, …
     pub manager: String,
-    /// Package name without version and extras; its address if it has no name; `*` for unknown parts.
+    /// Package name without version and extras, or the address of a package without a name. Unknown parts are `*`.
     pub name: String,
     /// Where the package comes from.
     pub from: PackageOrigin,
-    /// Whether it is run at once (`npx`, `uvx`), not only installed.
+    /// Whether the package is run immediately (`npx`, `uvx`), not only installed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs: bool,
     /// Whether the name is known only at run time.
@@ -47,8 +47,8 @@ pub struct PackageFact {
     pub dynamic: bool,
 }
 
-/// The packages that commands would install or run, without duplicates. A command in a loop, or one that bash and zsh
-/// parse differently, occurs twice.
+/// Returns the packages that commands would install or run, without duplicates. A command in a loop, or one that bash
+/// and zsh parse differently, occurs twice.
 pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<PackageFact> {
     let mut all = Vec::new();
     let of_command = |command: &ShellCommand| {

@@ -16,8 +16,8 @@ pub(crate) struct NamedPath {
     pub(crate) output: bool,
 }
 
-/// The operations of a tool on these paths. `patched` are the operations of its patches: a path argument next to a patch
-/// is one of the patched files, regardless of the names in the patch.
+/// Returns the operations of a tool on these paths. `patched` are the operations of the tool's patches: a path
+/// argument next to a patch is one of the patched files, regardless of the names in the patch.
 pub(crate) fn tool_effects(tool: &ToolCall, paths: &[NamedPath], patched: &[FileOp]) -> Vec<FileEffect> {
     let (does, recursive) = match tool.class {
         // An editor tool with subcommands, one of which only reads.

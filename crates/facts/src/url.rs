@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Addresses that a call would connect to.
+//! Finds the addresses that a call would connect to.
 //!
-//! A rule on a host is only useful if it sees the host that is actually reached, so addresses are parsed as browsers
-//! parse them, including every trick that makes one host look like another.
+//! A rule on a host must be checked against the host that is actually reached. Addresses are therefore parsed as
+//! browsers parse them, including every trick that makes one host look like another.
 
 mod command;
 mod git;
@@ -26,7 +26,7 @@ pub struct UrlFact {
     pub scheme: String,
     /// The host that is actually reached: lower case, without port, user and trailing dot; `*` for unknown parts.
     pub host: String,
-    /// The port, if it is written.
+    /// The port, if the address contains one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
     /// User name before an `@`, which is often used to imitate a host.
@@ -35,7 +35,7 @@ pub struct UrlFact {
     /// Whether the host is an IP address in any notation (`127.1`, `0x7f000001`, `[::1]`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub numeric: bool,
-    /// Whether the address can only be this machine.
+    /// Whether the address certainly refers to this machine.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loopback: bool,
     /// Whether part of the address is known only at run time.

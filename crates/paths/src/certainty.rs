@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Certainty of facts.
+//! Defines the certainty of facts.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
-    /// The fact holds whenever the call runs: every word it was derived from is known.
+    /// The fact is true whenever the call runs: every word it was derived from is known.
     #[default]
     Certain,
-    /// The fact may hold: a word is a pattern or only known at run time, only zsh parses the text this way, or the
+    /// The fact may be true: a word is a pattern or only known at run time, only zsh parses the text this way, or the
     /// command is in a function that is never called by name.
     Possible,
 }
 
 impl Certainty {
-    /// Whether the fact holds whenever the call runs.
+    /// Whether the fact is true whenever the call runs.
     pub fn is_certain(&self) -> bool {
         *self == Self::Certain
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Operations on files.
+//! Defines operations on files.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use super::link_map::{LinkMap, PathWalk, WalkBudget};
 use super::path::{PathFact, PathRoots, TEMP_DIRS, WrittenPath, resolve, strip_directory};
 
 impl PathFact {
-    /// The walk to this path; `None` if its start is unknown. With `keep_last_link`, a link in the last component
-    /// is not followed.
+    /// Creates the walk to this path; `None` if its start is unknown. With `keep_last_link`, a link in the last
+    /// component is not followed.
     pub fn to_walk(&self, keep_last_link: bool) -> Option<PathWalk<'_>> {
         let path = self.unnormalized.as_deref().or(self.resolved.as_deref())?;
         Some(PathWalk {
@@ -53,8 +53,8 @@ impl PathRoots {
         self
     }
 
-    /// The paths that a path leads to according to each of the link maps, without those that are equal to its
-    /// lexical form.
+    /// Returns the paths that a path leads to according to each of the link maps, except those that equal its lexical
+    /// form.
     pub fn follow_links(
         &self,
         path: &PathFact,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The paths of a call: where they point, lexically and through symbolic links that a caller has read, and what is
-//! done to them. This crate does no IO.
+//! Analyses the paths of a call: where they point, both lexically and through symbolic links that a caller has read,
+//! and which operations apply to them. This crate does no IO.
 
 mod certainty;
 mod file_op;

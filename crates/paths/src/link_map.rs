@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Symbolic links on the paths of a call.
+//! Records symbolic links on the paths of a call.
 //!
 //! The caller reads the disk through a callback; this module only walks the paths. The same walk is used when links
 //! are read and when rules are evaluated, so both see the same targets.
@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-/// A path with more links than this does not resolve, as on most systems.
+/// Maximum number of links on a path. As on most systems, a path with more links does not resolve.
 const MAX_LINKS_PER_PATH: usize = 40;
-/// No system has longer paths.
+/// Maximum length of a path. No supported system has longer paths.
 const MAX_PATH_BYTES: usize = 4096;
-/// Limits the latency of a call: at about a microsecond per probe, this many take a few milliseconds.
+/// Maximum number of probes per call. At about a microsecond each, this many probes take a few milliseconds.
 const MAX_PROBES: usize = 4096;
-/// Path components visited for one call, counted each time they are visited.
+/// Maximum number of path components visited for one call, counted on every visit.
 const MAX_WALK_STEPS: usize = 1 << 16;
 
 /// The kind of file system entry at a path.
@@ -110,7 +110,7 @@ impl LinkMap {
         self.links.is_empty() && !self.cut
     }
 
-    /// The path that a walk ends at. `None` if the links form a cycle or a limit is reached.
+    /// Returns the path that a walk ends at. `None` if the links form a cycle or a limit is reached.
     pub(crate) fn end(&self, walk: PathWalk<'_>, budget: &WalkBudget) -> Option<String> {
         walk.run(budget, |entry| {
             self.links.get(entry).map_or(EntryKind::Other, |target| EntryKind::Link(target.clone()))

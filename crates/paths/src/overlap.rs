@@ -2,7 +2,8 @@
 
 //! Decides whether two glob patterns can match the same path: `cat ~/.ssh/*` reads what `~/.ssh/id_*` guards.
 
-/// Longer patterns are assumed to overlap: real ones are short, and the comparison is quadratic.
+/// Maximum length of a pattern that is compared. Longer patterns are assumed to overlap: real patterns are short, and
+/// the comparison is quadratic.
 const MAX_PATTERN_TOKENS: usize = 2048;
 
 /// Characters that are wildcards, or part of one.
@@ -11,7 +12,7 @@ const WILDCARDS: [char; 4] = ['*', '?', '[', ']'];
 #[derive(Clone, Copy, PartialEq)]
 enum GlobToken {
     Letter(char),
-    /// `?` or a set of letters.
+    /// `?` or a character set.
     AnyLetter,
     /// `*`
     Star,
@@ -22,7 +23,8 @@ enum GlobToken {
 /// Whether some path matches both a rule's pattern and a shell's pattern. As in a shell, a wildcard in `shell` does
 /// not match a leading dot. `**` does, because it stands for a directory walk such as `find`.
 pub fn globs_overlap(rule: &str, shell: &str) -> bool {
-    // Most pairs of patterns begin or end differently, and comparing that is far cheaper than filling the table.
+    // Most pairs of patterns begin or end differently, and comparing their ends is far cheaper than filling the
+    // table.
     if !starts_agree(literal_start(rule), literal_start(shell))
         || !ends_agree(literal_end(rule), literal_end(shell))
     {
@@ -75,12 +77,12 @@ pub fn globs_overlap(rule: &str, shell: &str) -> bool {
     below.first().copied().unwrap_or(false)
 }
 
-/// The text before the first wildcard.
+/// Returns the text before the first wildcard.
 fn literal_start(pattern: &str) -> &str {
     pattern.split(WILDCARDS).next().unwrap_or_default()
 }
 
-/// The text after the last wildcard.
+/// Returns the text after the last wildcard.
 fn literal_end(pattern: &str) -> &str {
     pattern.rsplit(WILDCARDS).next().unwrap_or_default()
 }

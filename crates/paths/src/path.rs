@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lexical resolution of paths and their location relative to project, home and temporary directories.
+//! Resolves paths lexically and determines their location relative to project, home and temporary directories.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Certainty;
 
-/// Stand-in for an unknown home directory, so that `~/x` still resolves.
+/// Placeholder for an unknown home directory, so that `~/x` still resolves.
 const UNKNOWN_HOME: &str = "/home/~";
 /// Directories for temporary files.
 pub(crate) const TEMP_DIRS: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
@@ -83,8 +83,8 @@ pub struct PathFact {
     /// that allows the first name allows this one too.
     #[serde(rename = "again", skip_serializing_if = "std::ops::Not::not")]
     pub is_alias: bool,
-    /// The part of a walk that goes through home directories, as `~/**…`, if it starts above them: `find / -name x`. Only for
-    /// rules that object: the walk also goes elsewhere.
+    /// The part of a walk that goes through home directories, as `~/**…`, if it starts above them: `find / -name x`.
+    /// Only for rules that ask or deny, because the walk also goes elsewhere.
     #[serde(skip)]
     pub walk_in_homes: Option<String>,
     /// The absolute path with every `..` still in it; `None` if there is no `..`.
@@ -98,7 +98,7 @@ impl PathFact {
         self.dynamic || self.pattern
     }
 
-    /// Certain only if every character of the path is known.
+    /// Returns `Certain` only if every character of the path is known.
     pub fn certainty(&self) -> Certainty {
         if self.is_open() { Certainty::Possible } else { Certainty::Certain }
     }
@@ -107,7 +107,7 @@ impl PathFact {
 /// The directories that paths are resolved and classified against.
 #[derive(Debug, Clone)]
 pub struct PathRoots {
-    /// Home directory; a stand-in if it is unknown.
+    /// Home directory; a placeholder if it is unknown.
     pub home: String,
     /// Project directory; `None` if that is a home directory or a parent of one.
     pub project: Option<String>,
@@ -204,7 +204,7 @@ impl PathRoots {
         self.strip_home(path).map(with_tilde)
     }
 
-    /// The part of a walk that goes through home directories, if it starts above them.
+    /// Returns the part of a walk that goes through home directories, if it starts above them.
     fn walk_into_homes(&self, path: &str) -> Option<String> {
         let (root, walk) = path.split_at_checked(path.find("**")?)?;
         let root = root.strip_suffix('/')?;
@@ -213,7 +213,7 @@ impl PathRoots {
         is_above.then(|| with_tilde(walk))
     }
 
-    /// The rest of a path below the home directory that contains it; empty for a home directory itself.
+    /// Returns the rest of a path below the home directory that contains it; empty for a home directory itself.
     fn strip_home<'a>(&self, path: &'a str) -> Option<&'a str> {
         let roots = [self.home.as_str(), "/root", "/var/root"];
         roots.into_iter().find_map(|home| strip_directory(path, home)).or_else(|| {
@@ -257,8 +257,8 @@ impl PathRoots {
     }
 }
 
-/// Whether a path relative to a home directory is in a cache. The directory that holds all caches does not count,
-/// because it may hold other files too.
+/// Whether a path relative to a home directory is in a cache. The directory that contains all caches does not count,
+/// because it may also contain other files.
 fn is_cache(path: &str) -> bool {
     let within = CACHE_DIRS.iter().any(|cache| strip_directory(path, cache).is_some());
     within && !matches!(path, ".cache" | "Library/Caches")
@@ -274,7 +274,7 @@ pub fn expand_tilde(text: &str, home: &str) -> Option<String> {
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{home}{rest}"))
 }
 
-/// The rest of a path below a directory; empty for the directory itself, `None` for a path outside it.
+/// Returns the rest of a path below a directory; empty for the directory itself, `None` for a path outside it.
 pub fn strip_directory<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     match rest.strip_prefix('/') {
@@ -311,7 +311,7 @@ pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
     Some(path)
 }
 
-/// The prefix of a path that is another name of the root directory: `/proc/PID/root`, or `/private` on macOS.
+/// Returns the prefix of a path that is another name of the root directory: `/proc/PID/root`, or `/private` on macOS.
 fn root_alias(path: &str) -> &str {
     let is_view = |rest: &str| rest.split_once('/').is_some_and(|(_, name)| name == "root");
     if path.strip_prefix("/proc/").is_some_and(is_view) {
@@ -323,7 +323,8 @@ fn root_alias(path: &str) -> &str {
     }
 }
 
-/// The directory that a pattern covers completely: `/x` for `/x/*`. A pattern such as `/x/a*` covers only itself.
+/// Returns the directory that a pattern covers completely: `/x` for `/x/*`. A pattern such as `/x/a*` covers only
+/// itself.
 fn covered_directory(path: &str) -> &str {
     let mut rest = path;
     while let Some((parent, last)) = rest.rsplit_once('/') {

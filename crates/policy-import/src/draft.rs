@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules to be written, and the rule file that they are written to.
+//! Writes converted rules to a rule file.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) struct ImportedRule {
     pub(super) severity: Option<String>,
     pub(super) matches: Map,
     pub(super) when: Option<String>,
-    /// `deny`, `ask`, `allow`, or `none`, which only ends the search.
+    /// `deny`, `ask`, `allow`, or `none`. A rule with `none` only ends the search.
     pub(super) verdict: &'static str,
     pub(super) reason: Option<String>,
     pub(super) nudge: Option<String>,
@@ -81,13 +81,13 @@ impl ImportedRule {
 // === impl RuleIdGenerator ===
 
 impl RuleIdGenerator {
-    /// The ids of the built-in rules are in use from the start.
+    /// Creates a generator in which the ids of the built-in rules are already in use.
     pub(super) fn new() -> Self {
         let lines = RuleSet::baseline_sources().iter().flat_map(|source| source.text.lines());
         Self(lines.filter_map(|line| line.strip_prefix("  - id: ")).map(ToOwned::to_owned).collect())
     }
 
-    /// A free id with valid characters, as close as possible to the wanted one.
+    /// Returns an unused id with valid characters, as close as possible to the wanted one.
     pub(super) fn generate(&mut self, wanted: &str) -> String {
         let mut id = String::with_capacity(wanted.len());
         for letter in wanted.chars().map(|letter| letter.to_ascii_lowercase()) {

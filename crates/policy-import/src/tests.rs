@@ -7,12 +7,12 @@ mod openagentlock;
 
 use super::ImportedRules;
 
-/// What was not converted, one line each.
+/// Returns what was not converted, one line each.
 fn left_out(imported: &ImportedRules) -> Vec<String> {
     imported.left_out.iter().map(ToString::to_string).collect()
 }
 
-/// The lines of the file below `rules:`.
+/// Returns the lines of the file below `rules:`.
 fn rules(imported: &ImportedRules) -> &str {
     imported.yaml.split_once("rules:\n").map_or("", |(_, rules)| rules)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets: how much may be spent on models before a rule applies, and how much was spent.
+//! Checks budgets: compares the amount spent on models with the amount after which a rule applies.
 
 use std::sync::OnceLock;
 
@@ -15,15 +15,15 @@ use crate::state::{SessionState, StateDelta};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The `limit` of a rule that counts dollars or tokens.
+/// A rule's `limit` on dollars or tokens.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SpendBudget {
     amount: BudgetAmount,
-    /// Amount from which the user and the agent are warned.
+    /// Amount at which the user and the agent are warned.
     warn: Option<BudgetAmount>,
     /// Whether all sessions of a day are counted together.
     daily: bool,
-    /// What happens while the session's usage cannot be read.
+    /// What the budget does while the session's usage cannot be read.
     unknown: wire::UnknownUsage,
 }
 
@@ -38,7 +38,7 @@ enum BudgetAmount {
 pub(crate) enum BudgetStatus {
     /// The budget is not used up.
     Within,
-    /// A warning is due. The text is the key under which it is remembered, so that it is shown once.
+    /// A warning is due. The string is the key under which the warning is remembered, so that it is shown once.
     Warning(String),
     /// The budget is used up.
     UsedUp,
@@ -50,11 +50,11 @@ pub(crate) enum BudgetStatus {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpendTotals {
-    /// Cost of the models that have a price.
+    /// Cost of the tokens used by models that have a price.
     pub cost: Money,
-    /// Tokens of all models.
+    /// Number of tokens used by all models.
     pub tokens: u64,
-    /// Tokens of models without a price; part of `tokens`.
+    /// Number of tokens used by models without a price; included in `tokens`.
     pub unpriced: u64,
 }
 
@@ -67,8 +67,8 @@ pub struct DailySpend {
     pub spent: SpendTotals,
 }
 
-/// Totals that a session's transcript has reported so far. They never fall: a transcript that is edited, truncated or
-/// replaced takes nothing back.
+/// Totals that a session's transcript has reported so far. They never decrease: editing, truncating or replacing the
+/// transcript does not reduce them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportedUsage {
@@ -76,7 +76,7 @@ pub struct ReportedUsage {
     pub total: SpendTotals,
     /// Latest day that was reported, in days since 1970-01-01 UTC.
     pub day: u64,
-    /// Total of that day.
+    /// Total on that day.
     pub of_day: SpendTotals,
 }
 
@@ -125,7 +125,7 @@ impl SpendBudget {
         self.daily
     }
 
-    /// State of the budget at an event, with a message about it.
+    /// Returns the state of the budget at an event, with a message about it.
     pub(crate) fn check(&self, rule: &str, state: &SessionState, event: &Event) -> (BudgetStatus, String) {
         let day = unix_day(event.ts);
         let today = state.today.filter(|today| today.day >= day).map(|today| today.spent);
@@ -209,7 +209,7 @@ impl SpendTotals {
         Self { cost, tokens: usage.total_tokens(), unpriced: usage.unpriced_tokens }
     }
 
-    /// How far each number exceeds that of `other`; zero where it does not.
+    /// Subtracts each number of `other` from this amount; a difference below zero becomes zero.
     fn saturating_sub(self, other: Self) -> Self {
         Self {
             cost: self.cost.saturating_sub(other.cost),
@@ -218,7 +218,7 @@ impl SpendTotals {
         }
     }
 
-    /// The greater of each number.
+    /// Returns the greater value of each number.
     fn max_each(self, other: Self) -> Self {
         Self {
             cost: self.cost.max(other.cost),
@@ -227,7 +227,7 @@ impl SpendTotals {
         }
     }
 
-    /// The sum of both amounts.
+    /// Adds both amounts.
     #[must_use]
     pub fn saturating_add(self, more: Self) -> Self {
         Self {
@@ -241,7 +241,7 @@ impl SpendTotals {
 // === impl DailySpend ===
 
 impl DailySpend {
-    /// The spend that an event reports, if it reports any.
+    /// Returns the spend that an event reports, if it reports any.
     pub(crate) fn from_event(event: &Event, prices: &PriceTable) -> Option<Self> {
         let tokens = TokenCounts::from_event(event)?;
         let cost = event.answering_model().and_then(|model| prices.cost(model, &tokens));
@@ -251,7 +251,7 @@ impl DailySpend {
         Some(Self { day: unix_day(event.ts), spent })
     }
 
-    /// Adds the spend of earlier events of the same day. A clock that went back starts no new day.
+    /// Adds the spend of earlier events of the same day. A clock that is set back does not start a new day.
     #[must_use]
     pub(crate) fn add_earlier(self, before: Option<Self>) -> Self {
         match before {
@@ -271,7 +271,7 @@ impl ReportedUsage {
         *self == Self::default()
     }
 
-    /// The greater of each number; a later day replaces an earlier one.
+    /// Returns the greater value of each number; a later day replaces an earlier one.
     #[must_use]
     pub(crate) fn max_each(self, other: Self) -> Self {
         let total = self.total.max_each(other.total);
@@ -282,7 +282,7 @@ impl ReportedUsage {
         }
     }
 
-    /// What the totals reported with an event add to the totals known so far.
+    /// Returns what the totals reported with an event add to the totals known so far.
     pub(crate) fn delta_from_event(event: &Event, known: &Self) -> Option<StateDelta> {
         let usage = event.detail.usage.as_ref()?;
         let day = unix_day(event.ts);
@@ -307,7 +307,7 @@ impl ReportedUsage {
     }
 }
 
-/// The day of a time, in days since 1970-01-01 UTC.
+/// Returns the day that contains this time, in days since 1970-01-01 UTC.
 fn unix_day(time: Timestamp) -> u64 {
     time.unix_ms() / DAY_MS
 }
@@ -319,14 +319,14 @@ impl UserPrices {
         Self { name: name.to_owned(), text: text.to_owned(), table: OnceLock::new() }
     }
 
-    /// Parses a price file at once and reports what cannot be used.
+    /// Parses a price file immediately and reports the rows that cannot be used.
     pub(crate) fn load(file: Option<(&str, &str)>) -> (Self, Vec<Problem>) {
         let Some((name, text)) = file else { return (Self::default(), Vec::new()) };
         let (table, problems) = PriceTable::with_own(name, text);
         (Self { table: OnceLock::from(table), ..Self::new(name, text) }, problems)
     }
 
-    /// The user's prices, followed by the built-in ones.
+    /// Returns the user's prices, followed by the built-in ones.
     pub(crate) fn table(&self) -> &PriceTable {
         if self.text.is_empty() {
             return PriceTable::built_in();
@@ -334,7 +334,7 @@ impl UserPrices {
         self.table.get_or_init(|| PriceTable::with_own(&self.name, &self.text).0)
     }
 
-    /// Name and text of the price file.
+    /// Returns the name and text of the price file.
     pub(crate) fn source_texts(&self) -> [&str; 2] {
         [&self.name, &self.text]
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Why a rule of a rule file cannot be used.
+//! Defines why a rule cannot be used.
 
 use crate::source::SourceLayer;
 use crate::state::MAX_COUNTED_MATCHES;
 
-/// A mistake in a rule that only shows when its keys are looked at together.
+/// A mistake that is only visible when several keys of a rule are checked together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RuleError {
     #[error("invalid id `{0}` (use lower-case letters, digits, `-`, `.`, `_`, `/`)")]

@@ -16,8 +16,8 @@ use crate::state::SessionState;
 const EXAMPLE_HOME: &str = "/home/user";
 const EXAMPLE_PROJECT: &str = "/home/user/project";
 
-/// Describes every example whose result differs from the expected one. An example may hold with or without the
-/// programs that the policy describes: a description must not disable a rule.
+/// Describes every example whose result differs from the expected one. An example passes if it gives the expected
+/// result with or without the programs that the policy describes, because a description must not disable a rule.
 pub(crate) fn find_failures(
     rule: &Rule,
     examples: &RuleExamples,
@@ -48,7 +48,7 @@ pub(crate) fn find_failures(
     failures.collect()
 }
 
-/// Verdict of the rule on an example, without its limit, mode or expiry.
+/// Returns the rule's verdict on an example, without its limit, mode or expiry.
 fn evaluate_example(rule: &Rule, example: &RuleExample, programs: Option<&Programs>) -> Decision {
     let (event, mut state) = (example_event(example), SessionState::default());
     let mut around = EvalEnvironment { home: Some(EXAMPLE_HOME), programs, ..EvalEnvironment::default() };

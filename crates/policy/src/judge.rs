@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates rules on an event: event, facts, session state and rules → findings. Pure: equal input gives equal output.
+//! Evaluates rules on an event. The event, its facts, the session state and the rules determine the findings; nothing
+//! else has an influence.
 
 mod resolve;
 mod rewrite;
@@ -39,7 +40,7 @@ pub struct RuleNote {
     pub counts: bool,
     /// Verdict of the rule, whether or not it applies.
     pub verdict: Decision,
-    /// What the rule matched, or the first condition that failed; and why the match does not apply.
+    /// What the rule matched and, if the match does not apply, why; or the first condition that failed.
     pub why: String,
 }
 
@@ -47,14 +48,14 @@ pub struct RuleNote {
 enum MatchResult {
     /// A condition failed.
     NoMatch(MatchFailure),
-    /// All conditions hold.
+    /// All conditions are true.
     Matched(String),
     /// A match is possible: unparsed text mentions what the rule looks for, or a word that is known only at run time
     /// would have to be an option.
     Possible(Decision, String),
 }
 
-/// Evaluates the rules on an event. The current time is that of the event.
+/// Evaluates the rules on an event. The event's time counts as the current time.
 pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> PolicyJudgement {
     // Usage that a transcript reports was spent before this event, so it counts for this event.
     let reported = rules.reported_spend(event, state);
@@ -109,13 +110,13 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
     notes
 }
 
-/// Verdict of one rule by itself, regardless of its limit and of other rules.
+/// Returns the verdict of one rule, regardless of its limit and of other rules.
 pub(crate) fn evaluate_alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
     let input = MatchInput { event, facts, state };
     evaluate_rule(rule, input, Explain::Nothing, None).map_or(Decision::None, |matched| matched.decision)
 }
 
-/// Evaluates one rule: the match, or why there is none. With `alternatives`, only these can hold.
+/// Evaluates one rule and returns the match, or why there is none. With `alternatives`, only these can match.
 fn evaluate_rule<'r>(
     rule: &'r Rule,
     input: MatchInput<'_>,
@@ -144,7 +145,8 @@ fn check_conditions(
     explain: Explain,
     alternatives: Option<&[u16]>,
 ) -> MatchResult {
-    // A rule that allows a call, or exempts it from later rules, has to cover all of it; a rule that objects does not.
+    // A rule that allows a call, or exempts it from later rules, has to cover all of it; a rule that asks or denies
+    // does not.
     let must_cover_all = rule.verdict == Decision::Allow || rule.only_shadows();
     let mode = if must_cover_all { MatchMode::All } else { MatchMode::Any };
     match rule.matcher.check_with_alternatives(input, mode, explain, alternatives) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules on what an agent is about to do.
+//! Compiles and evaluates rules about the actions of agents.
 //!
 //! Rule files are compiled to a [`RuleSet`], `tenterhook-facts` derives [`Facts`] from an event, and [`judge`]
 //! evaluates the rules on the facts. Nothing in this crate reads a file, a clock or the environment: callers pass

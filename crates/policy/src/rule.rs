@@ -17,8 +17,8 @@ use crate::conditions::RuleMatcher;
 use crate::source::SourceLayer;
 pub(crate) use encoding::LazyWhen;
 
-/// A compiled rule. It is encoded field by field in the compiled form; the id comes first, so that it is known even
-/// if the rest cannot be decoded.
+/// A compiled rule. Its fields are encoded one after the other in the compiled form. The id comes first, so that it
+/// is known even if the rest cannot be decoded.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rule {
     #[serde(with = "encoding::shared_text")]
@@ -56,7 +56,7 @@ pub(crate) struct RewriteAction {
     pub(crate) command: Option<String>,
 }
 
-/// What has to be exceeded before a rule applies.
+/// The limit that has to be exceeded before a rule applies.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum RuleLimit {
     /// A number of matches of the rule.
@@ -105,7 +105,7 @@ pub enum RuleMode {
 // === impl Rule ===
 
 impl Rule {
-    /// Whether its only effect is to shadow the later rules of its file.
+    /// Whether the rule's only effect is to shadow later rules of its file.
     pub(crate) fn only_shadows(&self) -> bool {
         self.first_of.is_some()
             && self.verdict == Decision::None
@@ -113,22 +113,22 @@ impl Rule {
             && self.rewrite.is_none()
     }
 
-    /// Id of the rule, unique in the set.
+    /// Returns the id of the rule, unique in the set.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What the rule is for.
+    /// Returns what the rule is for.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// How much damage the action could do.
+    /// Returns how much damage the action could do.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// Verdict when the rule matches.
+    /// Returns the verdict that applies when the rule matches.
     pub fn verdict(&self) -> Decision {
         self.verdict
     }
@@ -138,47 +138,47 @@ impl Rule {
         self.mode
     }
 
-    /// Layer that the rule belongs to.
+    /// Returns the layer that the rule belongs to.
     pub fn layer(&self) -> SourceLayer {
         self.layer
     }
 
-    /// Name of the rule's file.
+    /// Returns the name of the rule's file.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Line on which the rule begins in its file.
+    /// Returns the line on which the rule begins in its file.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// Reason shown to the agent and the user.
+    /// Returns the reason shown to the agent and the user.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// Suggestion for the agent: what to do instead.
+    /// Returns the suggestion for the agent: what to do instead.
     pub fn nudge(&self) -> Option<&str> {
         self.nudge.as_deref()
     }
 
-    /// Whether later layers cannot disable it, override it or set it to monitor mode.
+    /// Whether later layers are prevented from disabling or overriding the rule or setting it to monitor mode.
     pub fn locked(&self) -> bool {
         self.locked
     }
 
-    /// Time from which the rule is ignored.
+    /// Returns the time from which the rule is ignored.
     pub fn expires(&self) -> Option<Timestamp> {
         self.expires
     }
 
-    /// Ids of the rules that it overrides when it matches.
+    /// Returns the ids of the rules that this rule overrides when it matches.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
         self.overrides.iter().map(String::as_str)
     }
 
-    /// Names of the MCP servers in its conditions, without patterns.
+    /// Returns the names of the MCP servers in the rule's conditions, without patterns.
     pub fn mcp_servers(&self) -> Vec<String> {
         let mut names = Vec::new();
         self.matcher.visit_all(&mut |matcher| {
@@ -192,7 +192,7 @@ impl Rule {
         names
     }
 
-    /// A problem with this rule, with its place in the rule file.
+    /// Creates a problem about this rule, with its place in the rule file.
     pub fn problem(&self, message: String) -> Problem {
         let spot = Spot { line: self.line, column: 0 };
         Problem::new(&self.source, spot, message).about("rule", Some(self.id()))
@@ -212,7 +212,7 @@ impl Rule {
         asks
     }
 
-    /// The budget that has to be used up before the rule applies.
+    /// Returns the budget that has to be used up before the rule applies.
     pub(crate) fn budget(&self) -> Option<&SpendBudget> {
         match &self.limit {
             Some(RuleLimit::Budget(budget)) => Some(budget),

@@ -2,7 +2,7 @@
 
 //! The JSON Schema of the rule file, for editors and for the reference.
 
-/// The JSON Schema of the rule file.
+/// Returns the JSON Schema of the rule file.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(crate::load::wire::RuleFileSpec).to_value()
 }

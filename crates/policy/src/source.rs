@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where rules come from, and how far each source is trusted.
+//! Defines where rules come from and how far each source is trusted.
 
 use std::fmt;
 
@@ -42,7 +42,8 @@ pub struct RuleSettings<'a> {
     pub monitor: bool,
     /// Name and text of the user's own price file.
     pub prices: Option<(&'a str, &'a str)>,
-    /// Files that describe programs. They add to the built-in descriptions; those of the organisation may replace them.
+    /// Files that describe programs. They add to the built-in descriptions; the organisation's files may replace
+    /// built-in descriptions.
     pub programs: &'a [RuleSource<'a>],
 }
 
@@ -63,12 +64,12 @@ pub enum SourceLayer {
 // === impl RuleSource ===
 
 impl RuleSource<'_> {
-    /// Whether its rules may only be stricter than the others.
+    /// Whether rules of this source may only make the policy stricter.
     pub(crate) fn is_untrusted(&self) -> bool {
         self.distrust_reason().is_some()
     }
 
-    /// Why its rules may only be stricter than the others, and how to change that.
+    /// Returns why rules of this source may only be stricter than the others, and how to change that.
     pub(crate) fn distrust_reason(&self) -> Option<(&'static str, &'static str)> {
         match self.layer {
             _ if self.trusted => None,
@@ -87,7 +88,7 @@ impl RuleSource<'_> {
 // === impl SourceLayer ===
 
 impl SourceLayer {
-    /// The name in files, records and the API.
+    /// Returns the layer's name in files, records and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Session state that rules depend on: labels, the times at which counted rules matched, and spend.
+//! Stores the session state that rules depend on: labels, the times at which counted rules matched, and spend.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +15,18 @@ pub const MAX_COUNTED_MATCHES: usize = 1000;
 /// Maximum number of rules whose matches are counted in one session.
 const MAX_COUNTED_RULES: usize = 1000;
 
-/// What rules remember of one session. Its size is bounded.
+/// State that rules keep for one session. Its size is bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
     /// Labels that rules have set.
     pub labels: BTreeSet<String>,
-    /// When counted rules matched, oldest first, in milliseconds since the Unix epoch.
+    /// Times at which counted rules matched, oldest first, in milliseconds since the Unix epoch.
     pub matched: BTreeMap<String, Vec<u64>>,
     /// Spend on models in this session.
     #[serde(skip_serializing_if = "SpendTotals::is_nothing")]
     pub spent: SpendTotals,
-    /// Spend on the latest day with any. With budgets per day, it is the total of all sessions.
+    /// Spend on the latest day with any spend. With daily budgets, this is the total of all sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub today: Option<DailySpend>,
     /// Totals that the session's transcript has reported; they are part of `spent`.
@@ -44,12 +44,12 @@ pub struct StateDelta {
     pub labels: Vec<String>,
     /// Counted rules that matched, with the time in milliseconds since the Unix epoch.
     pub matched: Vec<(String, u64)>,
-    /// How many matches of each of those rules have to be remembered.
+    /// How many matches of each rule in `matched` have to be remembered.
     pub needed: BTreeMap<String, usize>,
     /// Spend on models, with its day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<DailySpend>,
-    /// Spend on earlier days that is known only now: it counts for the session, but for no day.
+    /// Spend on earlier days that is only now known. It counts for the session, but not for any day.
     #[serde(skip_serializing_if = "SpendTotals::is_nothing")]
     pub earlier: SpendTotals,
     /// Totals that the transcript reports with this event.
@@ -63,12 +63,12 @@ pub struct StateDelta {
 // === impl SessionState ===
 
 impl SessionState {
-    /// Labels of the session, in order.
+    /// Returns the labels of the session, in order.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         self.labels.iter().map(String::as_str)
     }
 
-    /// How often a rule has matched within the time window that ends at `now_ms`.
+    /// Returns how often a rule has matched within the time window that ends at `now_ms`.
     pub fn matches_within(&self, rule: &str, window_ms: u64, now_ms: u64) -> usize {
         let stamps = self.matched.get(rule).map(Vec::as_slice).unwrap_or_default();
         stamps.iter().filter(|stamp| stamp.saturating_add(window_ms) > now_ms).count()

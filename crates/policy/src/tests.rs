@@ -68,7 +68,7 @@ fn judge_event(event: &Event, state: &SessionState, rules: &RuleSet) -> PolicyJu
     judge(event, &facts(event, &HOME), state, rules)
 }
 
-/// The findings of the rules, as `rule decision`.
+/// Returns the findings of the rules, as `rule decision`.
 fn findings_of(event: &Event, rules: &RuleSet) -> Vec<String> {
     let judgement = judge(event, &facts(event, &HOME), &SessionState::default(), rules);
     judgement.findings.iter().map(|finding| format!("{} {}", finding.by, finding.decision)).collect()

@@ -26,8 +26,8 @@ const ORDER: &[&str] = &[
     "examples",
 ];
 
-/// Writes a rule as an item of a YAML list. Keys that are null or empty are left out. The rule is not checked; that
-/// happens when it is loaded.
+/// Writes a rule as an item of a YAML list. Keys that are null or empty are left out. The rule is not checked here;
+/// it is checked when it is loaded.
 pub fn rule_yaml(rule: &Value) -> String {
     let Value::Object(fields) = rule else { return String::new() };
     let known = ORDER.iter().filter_map(|key| fields.get_key_value(*key));

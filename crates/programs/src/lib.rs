@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Descriptions of command-line programs and the meaning of their arguments.
+//! Describes command-line programs and the meaning of their arguments.
 //!
 //! Every program is described once, in a data file in `programs/`: its options and their values, operands,
 //! sub-commands and the commands it runs. The build compiles the files into one blob. A lookup decodes only the

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parsed arguments of a command.
+//! Defines the parsed arguments of a command.
 
 use crate::format::record::{Location, PackageVerb, SpecStyle, StandardInput};
 use crate::format::role::{Language, Role};
 
 /// A word of a command, as far as it is known.
 pub trait CommandWord {
-    /// The text, with unknown parts left out or replaced by the caller.
+    /// Returns the text, with unknown parts left out or replaced by the caller.
     fn text(&self) -> &str;
 
-    /// The start of the text that is certain. Characters after it are not parsed as options.
+    /// Returns the start of the text that is certain. Characters after it are not parsed as options.
     fn certain_text(&self) -> &str {
         self.text()
     }
@@ -120,7 +120,7 @@ pub struct ParsedArgs<'w, 'p> {
     pub location: Location,
     /// What the program does with standard input, given these words.
     pub stdin: StandardInput,
-    /// What the program does with standard input without instructions among its words.
+    /// What the program does with standard input if its words contain no instructions.
     pub default_stdin: StandardInput,
     /// The language of the texts and files that the program runs.
     pub language: Option<Language>,
@@ -160,7 +160,7 @@ impl<'w> ParsedArgs<'w, '_> {
         self.options.iter().any(|option| !option.off && option.role == role)
     }
 
-    /// Every value and operand with that role, in no particular order.
+    /// Returns every value and operand with that role, in no particular order.
     pub fn parts_with_role(&self, role: Role) -> impl Iterator<Item = WordSlice<'w>> {
         let values = self.options.iter().filter(move |option| option.role == role);
         let operands = self.operands.iter().filter(move |operand| operand.role == role);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lookup of described programs.
+//! Looks up described programs.
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -32,7 +32,7 @@ pub struct Programs {
     decoded: Arc<[OnceLock<Box<CommandRecord<'static>>>]>,
     /// The user's descriptions.
     user_tables: Arc<UserProgramTables>,
-    /// The files they come from.
+    /// The files that the user's descriptions come from.
     files: Arc<[UserProgramFile]>,
 }
 
@@ -54,7 +54,7 @@ enum FoundRecord<'a> {
 /// An option of a described program, for reports and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedOption<'a> {
-    /// The sub-commands it belongs to; empty for the program itself.
+    /// The sub-commands that the option belongs to; empty for the program itself.
     pub path: Vec<&'a str>,
     /// Description of the option.
     pub option: OptionRecord<'a>,
@@ -63,7 +63,7 @@ pub struct DescribedOption<'a> {
 // === impl Programs ===
 
 impl Programs {
-    /// The built-in descriptions.
+    /// Returns the built-in descriptions.
     pub fn builtin() -> Self {
         BUILTIN_PROGRAMS.clone()
     }
@@ -79,12 +79,12 @@ impl Programs {
         self.find_builtin(name).map(|record| Program { record: FoundRecord::Shared(record) })
     }
 
-    /// Number of layers whose descriptions add to [`Programs::find`].
+    /// Returns the number of layers whose descriptions add to [`Programs::find`].
     pub fn count_additions(&self) -> usize {
         self.user_tables.added.len()
     }
 
-    /// The description of a program in an additional layer. Its results count in addition to those of
+    /// Returns the description of a program in an additional layer. Its results count in addition to those of
     /// [`Programs::find`].
     pub fn find_addition(&self, layer: usize, name: &str) -> Option<Program<'_>> {
         Program::in_table(self.user_tables.added.get(layer)?, name)
@@ -105,17 +105,17 @@ impl Programs {
         find_key(&self.builtin, name).is_some()
     }
 
-    /// All built-in names, in order.
+    /// Returns all built-in names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.builtin.names().map(|key| key.name)
     }
 
-    /// User files with the programs that they describe.
+    /// Returns the user files with the programs that they describe.
     pub fn user_files(&self) -> &[UserProgramFile] {
         &self.files
     }
 
-    /// User descriptions of a program, with their files.
+    /// Returns the user descriptions of a program, with their files.
     pub fn user_descriptions(&self, name: &str) -> Vec<(&UserProgramFile, &UserProgram, Program<'_>)> {
         let mut all = Vec::new();
         for file in self.files.iter() {
@@ -132,7 +132,7 @@ impl Programs {
         all
     }
 
-    /// Compiled user descriptions; `None` if there are none.
+    /// Returns the compiled user descriptions; `None` if there are none.
     pub fn user_tables(&self) -> Option<&UserProgramTables> {
         (!self.user_tables.is_empty()).then_some(&self.user_tables)
     }
@@ -190,7 +190,7 @@ impl<'a> Program<'a> {
         Some(Self { record: FoundRecord::Decoded(Box::new(record)) })
     }
 
-    /// The name under which the program is described.
+    /// Returns the name under which the program is described.
     pub fn name(&self) -> &'a str {
         self.record.name
     }
@@ -205,12 +205,12 @@ impl<'a> Program<'a> {
         parse_words(&self.record, words, variant)
     }
 
-    /// What the program does with standard input without instructions among its words.
+    /// Returns what the program does with standard input if its words contain no instructions.
     pub fn stdin(&self) -> StandardInput {
         self.record.stdin
     }
 
-    /// The language of the texts and files that the program runs.
+    /// Returns the language of the texts and files that the program runs.
     pub fn language(&self) -> Option<Language> {
         self.record.language
     }
@@ -245,17 +245,17 @@ impl<'a> Program<'a> {
         self.record.ignores_addresses
     }
 
-    /// Where inner commands run.
+    /// Returns where inner commands run.
     pub fn location(&self) -> Location {
         self.record.location
     }
 
-    /// The whole description, for reports.
+    /// Returns the whole description, for reports.
     pub fn summary(&self) -> CommandSummary {
         CommandSummary::new(&self.record)
     }
 
-    /// Every option, including those of sub-commands.
+    /// Returns every option, including those of sub-commands.
     pub fn options(&self) -> Vec<DescribedOption<'a>> {
         let mut found = Vec::new();
         collect_options(&self.record, &[], &mut found);

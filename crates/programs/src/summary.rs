@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Descriptions in readable form.
+//! Summarizes descriptions in readable form.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct CommandSummary {
 /// The roles of operands, as a data file spells them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperandSummary {
-    /// Options of which one must be present. Empty: always.
+    /// Options, one of which must be present. Empty: always.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// The roles in order.

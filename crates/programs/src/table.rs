@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lookup in encoded tables.
+//! Looks up names in encoded tables.
 
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ pub(crate) struct FoundKey<'a> {
 }
 
 impl<'a> NameTable<'a> {
-    /// Number of names.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.index.len() / INDEX_ENTRY_BYTES
     }
@@ -26,7 +26,7 @@ impl<'a> NameTable<'a> {
         self.index.is_empty()
     }
 
-    /// Kind, name and record offset at an index. Names are compared as bytes.
+    /// Returns the kind, name and record offset at an index. Names are compared as bytes.
     fn entry(&self, at: usize) -> Option<(u8, &'a [u8], usize)> {
         let start = at.checked_mul(INDEX_ENTRY_BYTES)?;
         let entry = self.index.get(start..)?.first_chunk::<INDEX_ENTRY_BYTES>()?;
@@ -36,13 +36,13 @@ impl<'a> NameTable<'a> {
         Some((kind, name, usize::try_from(u32::from_le_bytes([r0, r1, r2, r3])).ok()?))
     }
 
-    /// The key at an index.
+    /// Returns the key at an index.
     fn key(&self, at: usize) -> Option<FoundKey<'a>> {
         let (kind, name, record_offset) = self.entry(at)?;
         Some(FoundKey { name: str::from_utf8(name).ok()?, position: at, kind, record_offset })
     }
 
-    /// Index of the first key that is not less than this one.
+    /// Returns the index of the first key that is not less than this one.
     fn lower_bound(&self, kind: u8, name: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -102,7 +102,7 @@ impl<'a> NameTable<'a> {
         Some(CommandRecord { name: named.name, ..record })
     }
 
-    /// All names, in order.
+    /// Returns all names, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = FoundKey<'a>> + use<'a> {
         let table = *self;
         (0..self.len()).filter_map(move |at| table.key(at))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! User-defined descriptions. They add to what is known about a program; only a trusted file may replace it.
+//! Loads user-defined descriptions. They add to the known description of a program; only a trusted file may replace
+//! that description.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::format::encode::encode_programs;
 use crate::format::source::{CommandSource, ExampleSource, read_file};
 use crate::programs::{Program, Programs};
 
-/// Longer files are rejected without parsing.
+/// Maximum file size. Larger files are rejected without parsing.
 const MAX_USER_FILE_BYTES: usize = 1 << 20;
 
 const SKIPPED_HINT: &str = "this program is skipped; the other programs in the file still apply";
@@ -35,8 +36,7 @@ pub struct UserProgramSource<'a> {
     pub text: &'a str,
     /// Whether the file may replace known descriptions.
     pub trust: DescriptionTrust,
-    /// Policy layer of the file. Within a layer a program is described once; descriptions of several layers all
-    /// count.
+    /// Policy layer of the file. Within a layer a program is described once; the descriptions of all layers count.
     pub layer: u8,
 }
 
@@ -172,8 +172,8 @@ fn described_before(target: &[AcceptedProgram<'_>], program: &CommandSource) -> 
     Some(format!("program is already described at {}:{}", file.source, program.spot.line))
 }
 
-/// Encodes programs into one table. Each was encoded alone before and names are unique, so a failure is a bug. It is
-/// reported, because the table is then empty and none of the programs is known.
+/// Encodes programs into one table. Each program was encoded separately before and names are unique, so a failure is
+/// a bug. The failure is reported, because the table is then empty and none of its programs is known.
 fn encode(programs: &[&AcceptedProgram<'_>], problems: &mut Vec<Problem>) -> Vec<u8> {
     let Some(AcceptedProgram { file, program: first }) = programs.first() else { return Vec::new() };
     let programs: Vec<_> = programs.iter().map(|accepted| accepted.program.clone()).collect();
@@ -221,7 +221,7 @@ fn read_user_file(file: &UserProgramSource<'_>, problems: &mut Vec<Problem>) -> 
     accepted
 }
 
-/// Checks the examples of a program against its own description; false if one fails.
+/// Checks the examples of a program against its own description; returns false if one fails.
 fn check_examples(accepted: &AcceptedProgram<'_>, table: &[u8], problems: &mut Vec<Problem>) -> bool {
     let AcceptedProgram { file, program } = accepted;
     let before = problems.len();

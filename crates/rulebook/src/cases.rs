@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Test cases for rules, written in YAML: an event and the verdict that is expected for it.
+//! Runs test cases for rules. A case is written in YAML: an event and its expected verdict.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crate::{Rulebook, Ruling, command_event, tool_call_event};
 
 /// Home directory of the user in every case, as in the examples of rules: the same on every machine.
 pub const CASE_HOME: &str = "/home/user";
-/// Working directory of a case that names none.
+/// Default working directory of a case.
 const CASE_PROJECT: &str = "/home/user/project";
 
 /// One test case in a file.
@@ -143,7 +143,7 @@ impl RuleCase {
     }
 }
 
-/// The results as JUnit XML, for CI services.
+/// Formats the results as JUnit XML, for CI services.
 pub fn to_junit(results: &[CaseResult]) -> String {
     let escape = |text: &str| {
         let plain: String = text.chars().filter(|c| !c.is_control()).collect();

@@ -16,7 +16,7 @@ pub struct DescribedProgram {
     pub line: usize,
 }
 
-/// The policy's descriptions that were used for the commands of a call, in addition to the built-in ones.
+/// Returns the policy's descriptions that were used for the commands of a call, in addition to the built-in ones.
 pub fn described_programs(rules: &RuleSet, facts: &Facts) -> Vec<DescribedProgram> {
     let mut found = Vec::new();
     let Some(programs) = rules.programs() else { return found };

@@ -25,7 +25,7 @@ pub struct RulingLine<'a> {
 }
 
 impl<'a> RulingLine<'a> {
-    /// The line for a ruling. `id` is the caller's name for it.
+    /// Creates the line for a ruling. `id` is the caller's name for it.
     pub fn new(ruling: &'a Ruling, id: Option<Value>) -> Self {
         let Ruling { verdict, rule, reason, .. } = ruling;
         Self { id, verdict: *verdict, rule: rule.as_deref(), reason: reason.as_deref() }

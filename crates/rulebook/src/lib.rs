@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates rules alone: no hooks, no ledger, no state directory.
+//! Evaluates rules without hooks, ledger or state directory.
 //!
 //! A [`Rulebook`] is a set of rules and the home directory that `~` stands for. It returns a [`Ruling`] for each rule
 //! that matches an event. [`command_event`] builds the event of a shell command; [`cases`] runs test cases for rules, and
@@ -51,7 +51,7 @@ pub struct Ruling {
 // === impl Rulebook ===
 
 impl Rulebook {
-    /// A rulebook for a user with this home directory. Paths are compared as text.
+    /// Creates a rulebook for a user with this home directory. Paths are compared as text.
     pub fn new(rules: RuleSet, problems: Vec<Problem>, home: Option<&Path>) -> Self {
         let home = home.and_then(Path::to_str).map(ToOwned::to_owned);
         Self { rules, problems, home, facts_of: tenterhook_policy::facts }
@@ -75,7 +75,7 @@ impl Rulebook {
         self.with_facts(tenterhook_policy::facts)
     }
 
-    /// The facts of an event.
+    /// Returns the facts of an event.
     pub fn facts(&self, event: &Event) -> Facts {
         let (home, programs) = (self.home.as_deref(), self.rules.programs());
         (self.facts_of)(event, &EvalEnvironment { home, programs, ..EvalEnvironment::default() })
@@ -86,12 +86,12 @@ impl Rulebook {
         self.facts(event).unread.is_empty()
     }
 
-    /// The strictest ruling on an event; of several, the first.
+    /// Returns the strictest ruling on an event; of several equally strict rulings, the first.
     pub fn strictest_ruling(&self, event: &Event) -> Ruling {
         self.strictest(event, &SessionState::default())
     }
 
-    /// The strictest ruling on an event in a session with this state.
+    /// Returns the strictest ruling on an event in a session with this state.
     pub fn strictest(&self, event: &Event, state: &SessionState) -> Ruling {
         let mut strictest = Ruling::default();
         for ruling in self.rulings(event, state) {
@@ -102,17 +102,17 @@ impl Rulebook {
         strictest
     }
 
-    /// The rulings of all rules that match an event.
+    /// Returns the rulings of all rules that match an event.
     pub fn rulings_without_state(&self, event: &Event) -> Vec<Ruling> {
         self.rulings(event, &SessionState::default())
     }
 
-    /// The rulings of all rules that match an event in a session with this state.
+    /// Returns the rulings of all rules that match an event in a session with this state.
     pub fn rulings(&self, event: &Event, state: &SessionState) -> Vec<Ruling> {
         self.rulings_from_facts(event, &self.facts(event), state)
     }
 
-    /// The rulings of all rules that match, given the facts of the event.
+    /// Returns the rulings of all rules that match, given the facts of the event.
     pub fn rulings_from_facts(&self, event: &Event, facts: &Facts, state: &SessionState) -> Vec<Ruling> {
         let judged = tenterhook_policy::judge(event, facts, state, &self.rules);
         let ruling = |finding: Finding| Ruling {
@@ -136,7 +136,7 @@ impl Rulebook {
     }
 }
 
-/// The event of an agent that is about to call a tool.
+/// Creates the event for an agent that is about to call a tool.
 pub fn tool_call_event(tool: ToolCall, cwd: Option<&str>, now: Timestamp) -> Event {
     let id = EventId::from_parts(now.unix_ms(), 0);
     let mut event = Event::new(id, now, "tenterhook", EventKind::PreTool, "PreToolUse");
@@ -146,7 +146,7 @@ pub fn tool_call_event(tool: ToolCall, cwd: Option<&str>, now: Timestamp) -> Eve
     event
 }
 
-/// The event of an agent that is about to run a shell command.
+/// Creates the event for an agent that is about to run a shell command.
 pub fn command_event(command: &str, cwd: Option<&str>, now: Timestamp) -> Event {
     tool_call_event(ToolCall::new("Bash", json!({"command": command})), cwd, now)
 }

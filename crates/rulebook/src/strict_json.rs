@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON without duplicate keys: with two values, rules might see one and the harness use the other.
+//! Parses JSON and rejects duplicate keys: with two values, rules might check one and the harness use the other.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates commands that run while an image is built. What they do to the image is intended:
-//! `rm -rf /var/lib/apt/lists/*` is usual in images, `rm -rf /etc` is not.
+//! Evaluates commands that run while an image is built. Their effects on the image are intended: `rm -rf
+//! /var/lib/apt/lists/*` is usual in images, `rm -rf /etc` is not.
 
 use tenterhook_event::Event;
 use tenterhook_facts::{Facts, FileOp, PathFact};
@@ -37,7 +37,7 @@ const ESSENTIAL_DIRECTORIES: &[&str] = &[
 /// Directories that belong to the host: devices and the kernel.
 const HOST_DIRECTORIES: &[&str] = &["/dev", "/proc", "/sys"];
 
-/// The rulings on a text that also apply if it runs in an image.
+/// Returns the rulings on a script that also apply if it runs in an image.
 pub(crate) fn harmful_rulings(book: &Rulebook, event: &Event, rulings: Vec<Ruling>) -> Vec<Ruling> {
     if rulings.is_empty() {
         return rulings;
@@ -54,7 +54,7 @@ pub(crate) fn harmful_rulings(book: &Rulebook, event: &Event, rulings: Vec<Rulin
     rulings.into_iter().filter(stands).collect()
 }
 
-/// Only the facts that are harmful even in an image.
+/// Keeps only the facts that are harmful even in an image.
 fn keep_harmful(facts: Facts) -> Facts {
     let mut facts = Facts { unparsed: false, unread: Vec::new(), ..facts };
     facts.effects.retain(|effect| {

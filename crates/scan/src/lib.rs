@@ -27,7 +27,7 @@ use tenterhook_rulebook::Rulebook;
 pub struct ScanReport {
     /// Number of files that were read.
     pub files: usize,
-    /// Number of texts that were evaluated.
+    /// Number of shell scripts that were evaluated.
     pub texts: usize,
     /// Lines on which rules matched.
     pub found: Vec<ScanFinding>,
@@ -46,9 +46,9 @@ pub struct ScanFinding {
     pub verdict: Decision,
     /// Id of the rule.
     pub rule: String,
-    /// Reason of the rule.
+    /// Reason that the rule gives.
     pub reason: String,
-    /// Suggestion of the rule.
+    /// Suggestion that the rule gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
     /// Text of the line.
@@ -73,7 +73,7 @@ impl ScanReport {
         Ok(())
     }
 
-    /// The strictest verdict of all findings.
+    /// Returns the strictest verdict of all findings.
     pub fn strictest(&self) -> Decision {
         self.found.iter().map(|found| found.verdict).max().unwrap_or_default()
     }
@@ -109,8 +109,8 @@ impl ScanReport {
     }
 }
 
-/// The directory in which the commands of a path would run: a directory is its own project, a file belongs to the
-/// current directory.
+/// Returns the directory in which the commands of a path would run. A directory is its own project; a file belongs to
+/// the current directory.
 fn project_of(path: &Path, here: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(path)?;
     let project = if whole.is_dir() {

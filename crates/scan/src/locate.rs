@@ -17,7 +17,7 @@ const MAX_CONTEXT_EVALUATION_BYTES: usize = 256 * 1024;
 /// Maximum number of bytes that are evaluated at once.
 const MAX_EVALUATED_BYTES: usize = 60 * 1024;
 
-/// Every line on which a rule asks or denies.
+/// Returns every line on which a rule asks or denies.
 pub(crate) fn find_lines(
     book: &Rulebook,
     piece: &CommandText,
@@ -41,7 +41,7 @@ pub(crate) fn find_lines(
         let text = own.join("\n");
         let mut rulings = objections(&text);
         if !rulings.is_empty() && !before.is_empty() && together < MAX_CONTEXT_EVALUATION_BYTES {
-            // By itself, the statement is objected to; with its context, the verdict may be milder or stricter.
+            // Alone, the statement is asked about or denied; with its context, the verdict may be milder or stricter.
             together += before.len() + text.len();
             rulings = objections(&format!("{before}{text}"));
         }
@@ -100,7 +100,7 @@ fn is_same_ruling(one: &Ruling, other: &Ruling) -> bool {
     (&one.rule, one.verdict) == (&other.rule, other.verdict)
 }
 
-/// The first of several lines on which a condition holds; lines joined by `\` count as one.
+/// Returns the first of several lines on which a condition is true; lines joined by `\` count as one.
 fn find_line(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
     if lines.len() < 2 {
         return None;
@@ -125,7 +125,7 @@ fn affects_later(text: &str) -> bool {
     text.lines().count() <= 3 && parts.iter().any(|part| text.contains(part))
 }
 
-/// The rulings on a text that ask or deny.
+/// Returns the rulings on a text that ask or deny.
 fn objections(
     book: &Rulebook,
     location: RunLocation,

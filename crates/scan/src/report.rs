@@ -11,12 +11,12 @@ use tenterhook_rulebook::Rulebook;
 
 use crate::ScanReport;
 
-/// The report as one JSON object.
+/// Formats the report as one JSON object.
 pub fn to_json(scan: &ScanReport) -> Value {
     json!({"files": scan.files, "texts": scan.texts, "findings": scan.found, "problems": scan.problems})
 }
 
-/// The report in SARIF 2.1.0, with the rules that matched.
+/// Formats the report in SARIF 2.1.0, with the rules that matched.
 pub fn to_sarif(scan: &ScanReport, book: &Rulebook) -> Value {
     let named: BTreeSet<_> = scan.found.iter().map(|found| found.rule.as_str()).collect();
     let rules: Vec<_> = book
@@ -56,7 +56,7 @@ pub fn to_sarif(scan: &ScanReport, book: &Rulebook) -> Value {
     })
 }
 
-/// A path as a relative or absolute URI reference, percent-encoded.
+/// Formats a path as a relative or absolute URI reference, percent-encoded.
 fn uri(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {

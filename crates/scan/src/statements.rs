@@ -2,12 +2,12 @@
 
 //! Splits a script into statements, by lines.
 //!
-//! This only decides which line is reported. A script that is split in the wrong place gets an inexact line number, never
-//! another verdict.
+//! This only decides which line is reported. If a script is split in the wrong place, the line number is inexact but
+//! the verdict is the same.
 
 use std::ops::Range;
 
-/// Ranges of lines, each with a complete statement.
+/// Returns ranges of lines, each with a complete statement.
 pub(crate) fn split_statements(lines: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -77,7 +77,7 @@ impl StatementSplitter {
                 (None, '#') if word.is_empty() => break,
                 (None, '<') if letters.peek() == Some(&'<') => {
                     letters.next();
-                    // `<<<` takes a text on the same line.
+                    // `<<<` takes a string on the same line.
                     if letters.next_if_eq(&'<').is_none() {
                         let tabs = letters.next_if_eq(&'-').is_some();
                         self.here.extend(read_delimiter(&mut letters).map(|end| (end, tabs)));
@@ -90,7 +90,7 @@ impl StatementSplitter {
                 }
                 (None, ')') => {
                     self.end_word(&mut word, &mut at_command);
-                    // The `)` of a pattern in `case` closes nothing.
+                    // The `)` of a pattern in `case` does not close a block.
                     self.close_block(")");
                     at_command = true;
                 }
@@ -137,7 +137,7 @@ impl StatementSplitter {
     }
 }
 
-/// The delimiter after `<<`, without its quotes.
+/// Returns the delimiter after `<<`, without its quotes.
 fn read_delimiter(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
     while letters.next_if(|letter| *letter == ' ' || *letter == '\t').is_some() {}
     let mut end = String::new();

@@ -13,7 +13,7 @@ use crate::kinds::{self, FileKind};
 /// Directories with third-party or generated files.
 const SKIPPED_DIRECTORIES: &[&str] =
     &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
-/// Maximum size of a scanned file; larger ones are not written by hand.
+/// Maximum size of a scanned file. Larger files are not written by hand.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Maximum depth of directories.
 const MAX_DIRECTORY_DEPTH: usize = 64;
@@ -24,7 +24,7 @@ pub(crate) struct CommandFile {
     pub(crate) kind: &'static FileKind,
 }
 
-/// The files at or below a path, sorted by name.
+/// Returns the files at or below a path, sorted by name.
 pub(crate) fn find_files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<CommandFile>, Failure> {
     let metadata = fs_err::metadata(path).map_err(|error| Failure::user(error.to_string()))?;
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
         .collect();
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (path, metadata) in entries {
-        // The metadata of an entry are those of a link itself: links are not followed.
+        // The metadata of an entry describes a link itself, so links are not followed.
         if metadata.is_dir() {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if !SKIPPED_DIRECTORIES.contains(&name) && depth < MAX_DIRECTORY_DEPTH {
@@ -70,7 +70,7 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
     }
 }
 
-/// The kind of a file, by its name or its first line.
+/// Returns the kind of a file, based on its name or its first line.
 fn kind_of(path: &Path) -> Option<&'static FileKind> {
     kinds::kind_by_name(path).or_else(|| {
         // A file with another extension is not a script, regardless of its first line.

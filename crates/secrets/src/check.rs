@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Plausibility checks for text that has the form of a token.
+//! Checks whether text in the form of a token is plausible.
 
 use super::shape::TokenAlphabet;
 
@@ -78,7 +78,7 @@ pub(super) fn is_mixed(token: &[u8]) -> bool {
     has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
-/// Shannon entropy in bits per byte.
+/// Returns the Shannon entropy in bits per byte.
 pub(super) fn entropy_bits(text: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     for byte in text {
@@ -99,7 +99,7 @@ pub(super) fn is_uuid(text: &[u8]) -> bool {
     text.len() == 36 && text.iter().enumerate().all(fits)
 }
 
-/// CRC-32 of the text as six base-62 digits, as in GitHub and npm tokens.
+/// Returns the CRC-32 of the text as six base-62 digits, as in GitHub and npm tokens.
 pub(super) fn checksum(body: &[u8]) -> [u8; 6] {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut sum = u32::MAX;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets that are recognized by their surroundings, not by a prefix alone.
+//! Finds secrets that are recognized by their surroundings, not by a prefix alone.
 
 use std::ops::Range;
 
 use super::check::{distinct_bytes, entropy_bits, is_mixed, is_placeholder, is_uuid};
 use super::shape::{TokenAlphabet, can_begin_at, can_end_at, span_bytes};
 
-/// Longer values are prose or data, not secrets.
+/// Maximum length of a secret value. Longer values are prose or data.
 const MAX_VALUE_BYTES: usize = 256;
 const MAX_JWT_PART_BYTES: usize = 4096;
 
-/// A PEM private key from `-----BEGIN … PRIVATE KEY-----` to its end, with any kind of line breaks.
+/// Finds a PEM private key from `-----BEGIN … PRIVATE KEY-----` to its end, with any kind of line breaks.
 pub(super) fn find_private_key(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let span = find_pem(bytes, start)?;
     (!is_in_service_account(bytes, span.start)).then_some(span)
 }
 
-/// A PEM private key in the JSON file of a Google service account.
+/// Finds a PEM private key in the JSON file of a Google service account.
 pub(super) fn find_service_account_key(
     bytes: &[u8],
     start: Range<usize>,
@@ -90,7 +90,7 @@ fn is_placeholder_key(body: &[u8]) -> bool {
         || body.windows(4).any(|window| window.eq_ignore_ascii_case(b"your"))
 }
 
-/// A JSON Web Token: three parts, of which the first has the key `alg`.
+/// Finds a JSON Web Token: three parts, the first of which has the key `alg`.
 pub(super) fn find_jwt(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     if !can_begin_at(bytes, start.start) {
         return None;
@@ -138,7 +138,7 @@ fn decode_any_base64(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A Telegram bot token: digits, a colon, and 35 characters that begin with `AA`.
+/// Finds a Telegram bot token: digits, a colon, and 35 characters that begin with `AA`.
 pub(super) fn find_telegram_token(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let before = span_bytes(bytes, start.start.saturating_sub(11)..start.start);
     let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -151,7 +151,7 @@ pub(super) fn find_telegram_token(bytes: &[u8], start: Range<usize>, _: &mut usi
     (fits && (bot || can_begin_at(bytes, first))).then_some(first..start.end + 33)
 }
 
-/// A Terraform Cloud token: 14 characters, `.atlasv1.`, and 60 to 80 characters.
+/// Finds a Terraform Cloud token: 14 characters, `.atlasv1.`, and 60 to 80 characters.
 pub(super) fn find_terraform_token(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let first = start.start.checked_sub(14)?;
     let head = span_bytes(bytes, first..start.start);
@@ -164,7 +164,7 @@ pub(super) fn find_terraform_token(bytes: &[u8], start: Range<usize>, _: &mut us
     (fits && is_mixed(tail) && !is_placeholder(tail)).then_some(first..end)
 }
 
-/// A Heroku key: a UUID that follows a name with `key`, `token` or `auth`.
+/// Finds a Heroku key: a UUID that follows a name with `key`, `token` or `auth`.
 pub(super) fn find_heroku_key(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let near = span_bytes(bytes, start.end..(start.end + 48).min(bytes.len()));
     let line = near.split(|byte| *byte == b'\n').next()?;
@@ -181,7 +181,7 @@ pub(super) fn find_heroku_key(bytes: &[u8], start: Range<usize>, _: &mut usize) 
         .then_some(from..from + 36)
 }
 
-/// An AWS secret key: forty base64 characters that are assigned to its name.
+/// Finds an AWS secret key: forty base64 characters that are assigned to its name.
 pub(super) fn find_aws_secret(bytes: &[u8], start: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
     let span = find_assigned_value(bytes, start.end, read)?;
     let value = span_bytes(bytes, span.clone());
@@ -189,7 +189,7 @@ pub(super) fn find_aws_secret(bytes: &[u8], start: Range<usize>, read: &mut usiz
     (fits && is_mixed(value) && !is_placeholder(value)).then_some(span)
 }
 
-/// The credentials in `Authorization: Bearer …`, and in other schemes that send a secret as it is.
+/// Finds the credentials in `Authorization: Bearer …`, and in other schemes that send a secret unchanged.
 pub(super) fn find_authorization(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let rest = span_bytes(bytes, start.end..(start.end + MAX_JWT_PART_BYTES).min(bytes.len()));
     let gap = |rest: &[u8]| rest.iter().take(8).take_while(|byte| b" \"':=\\,".contains(byte)).count();
@@ -210,7 +210,7 @@ pub(super) fn find_authorization(bytes: &[u8], start: Range<usize>, _: &mut usiz
     (varied && !is_placeholder(value)).then_some(from..from + length)
 }
 
-/// The password in `scheme://user:password@host`.
+/// Finds the password in `scheme://user:password@host`.
 pub(super) fn find_url_password(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     start.start.checked_sub(1).and_then(|at| bytes.get(at)).filter(|byte| byte.is_ascii_alphanumeric())?;
     let stops = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>/\\{}()$|,;".contains(byte);
@@ -245,7 +245,7 @@ pub(super) fn find_url_password(bytes: &[u8], start: Range<usize>, _: &mut usize
 const NAME_SUFFIXES: &[&[u8]] =
     &[b"", b"_key", b"-key", b"key", b"_access_key", b"_value", b"_key_base", b"_base"];
 
-/// The value in `password = "…"`, `TOKEN: …` or `"apiKey": "…"`.
+/// Finds the value in `password = "…"`, `TOKEN: …` or `"apiKey": "…"`.
 pub(super) fn find_assigned_secret(
     bytes: &[u8],
     start: Range<usize>,
@@ -271,7 +271,7 @@ pub(super) fn find_assigned_secret(
     is_secret(value, quoted, span_bytes(bytes, start).eq_ignore_ascii_case(b"token")).then_some(span)
 }
 
-/// The value that follows a name after `=`, `:`, `:=` or `=>`, with or without quotes.
+/// Finds the value that follows a name after `=`, `:`, `:=` or `=>`, with or without quotes.
 fn find_assigned_value(bytes: &[u8], name_end: usize, read: &mut usize) -> Option<Range<usize>> {
     let rest = span_bytes(bytes, name_end..(name_end + MAX_VALUE_BYTES + 16).min(bytes.len()));
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');

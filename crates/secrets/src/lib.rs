@@ -2,8 +2,8 @@
 
 //! Finds secrets in text: their kind and position.
 //!
-//! Most tokens have a well-known prefix. One pass over the text finds every prefix, and only there the form in the
-//! table is checked. Passwords have no prefix; they are found by the name they are assigned to.
+//! Most tokens have a well-known prefix. One pass over the text finds every prefix. The form in the table is checked
+//! only at these positions. Passwords have no prefix; they are found by the name they are assigned to.
 
 mod check;
 mod context;
@@ -27,7 +27,7 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
     scan::scan(text)
 }
 
-/// Every kind of secret with its description. A kind with several forms is listed once.
+/// Returns every kind of secret with its description. A kind with several forms is listed once.
 pub fn secret_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     let first =
         |at: usize, kind: &str| table::TOKEN_FORMS.iter().position(|form| form.kind == kind) == Some(at);

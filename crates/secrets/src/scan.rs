@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One pass over a text that checks token forms at every known prefix.
+//! Scans text in one pass and checks token forms at every known prefix.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use super::table::{FormShape, TOKEN_FORMS, TokenForm};
 /// All prefixes, indexed by their first two bytes. Few texts have many of these pairs, and one table lookup per byte
 /// is about as fast as reading the text.
 struct PrefixIndex {
-    /// For each pair of bytes the number of its group; 0 for pairs that begin no prefix.
+    /// For each pair of bytes the number of its group; 0 for pairs that do not begin a prefix.
     groups: Box<[u8; 1 << 16]>,
     members: Vec<Vec<TokenPrefix>>,
 }
@@ -111,7 +111,7 @@ fn resolve_overlaps(mut found: Vec<Candidate>, text: &str) -> Vec<Secret> {
 // === impl TokenForm ===
 
 impl TokenForm {
-    /// The secret that the prefix at `start` belongs to, if the form matches there.
+    /// Returns the secret that the prefix at `start` belongs to, if the form matches there.
     pub(super) fn find(&self, bytes: &[u8], start: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
         match self.shape {
             FormShape::Token(parts, check) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts of tokens: fixed text and runs of characters.
+//! Matches parts of tokens: fixed text and runs of characters.
 
 use std::ops::Range;
 
@@ -54,14 +54,14 @@ impl TokenAlphabet {
         }
     }
 
-    /// Length of the run of these characters that begins at `from`, counted up to a limit.
+    /// Returns the length of the run of these characters that begins at `from`, counted up to a limit.
     pub(super) fn run_len(self, bytes: &[u8], from: usize, limit: usize) -> usize {
         let rest = bytes.get(from..).unwrap_or_default();
         rest.iter().take(limit).take_while(|byte| self.contains(**byte)).count()
     }
 }
 
-/// The end of the parts if they match at `from`; sets `read` to the position that was examined last.
+/// Returns the end of the parts if they match at `from`; sets `read` to the position that was examined last.
 pub(super) fn match_parts(bytes: &[u8], from: usize, parts: &[TokenPart], read: &mut usize) -> Option<usize> {
     let mut at = from;
     for part in parts {
@@ -95,7 +95,7 @@ pub(super) fn can_end_at(bytes: &[u8], at: usize) -> bool {
     !bytes.get(at).is_some_and(|byte| TokenAlphabet::Word.contains(*byte))
 }
 
-/// The bytes of a span; empty if it is out of bounds.
+/// Returns the bytes of a span; empty if it is out of bounds.
 pub(super) fn span_bytes(bytes: &[u8], span: Range<usize>) -> &[u8] {
     bytes.get(span).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Forms of tokens, from the public documentation of their issuers.
+//! Lists the forms of tokens, from the public documentation of their issuers.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(super) enum FormShape {
     Guess(FindSecretFn),
 }
 
-/// Finds the secret around a prefix. The number is how far the form has read.
+/// Finds the secret around a prefix. The number is the position up to which the form has read.
 type FindSecretFn = fn(&[u8], Range<usize>, &mut usize) -> Option<Range<usize>>;
 
 const fn token(

@@ -30,7 +30,7 @@ fn characters_of(alphabet: TokenAlphabet) -> String {
     (0..=127u8).filter(|byte| alphabet.contains(*byte) && *byte != b'%').map(char::from).collect()
 }
 
-/// A random text that matches the parts.
+/// Creates a random string that matches the parts.
 fn sample_token(parts: &[TokenPart], check: TokenCheck, random: &mut SeededRandom) -> String {
     let mut text = String::new();
     for part in parts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A command of a described program. Its words are parsed once for all facts that depend on them.
+//! Parses the words of a command by the description of its program, once for all facts that depend on them.
 
 use tenterhook_programs::{Location, ParsedArgs, Program, Role, WordSlice};
 
@@ -34,24 +34,24 @@ impl<'a> DescribedCommand<'a> {
         options.any(|option| option.role == role && option.value.is_none() && !option.off)
     }
 
-    /// The word of an option or operand, or the part of a word.
+    /// Returns the word of an option or operand, or the part of a word.
     pub(super) fn word(&self, part: WordSlice<'_>) -> ShellWord {
         extract_word(self.words, part)
     }
 
-    /// The values of options with this role; `true` for a value that is part of the option's word.
+    /// Returns the values of options with this role; the flag is true for a value that is part of the option's word.
     pub(super) fn values(&self, role: Role) -> impl DoubleEndedIterator<Item = (ShellWord, bool)> {
         let options = self.parsed.options.iter().filter(move |option| option.role == role && !option.off);
         options.filter_map(|option| option.value).map(|part| (self.word(part), part.offset > 0))
     }
 
-    /// The operands with this role.
+    /// Returns the operands with this role.
     pub(super) fn operands(&self, role: Role) -> impl DoubleEndedIterator<Item = ShellWord> {
         let operands = self.parsed.operands.iter().filter(move |operand| operand.role == role);
         operands.map(|operand| self.word(operand.part))
     }
 
-    /// The directory that options before this word tell the program to change to.
+    /// Returns the directory that options before this word tell the program to change to.
     pub(super) fn directory_at(&self, word: usize) -> Option<ShellWord> {
         let options = self.parsed.options.iter().take_while(|option| option.written.word < word);
         let values =

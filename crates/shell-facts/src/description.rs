@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Descriptions of programs, and how they apply to the words of a command.
+//! Looks up program descriptions and applies them to the words of a command.
 
 use std::sync::LazyLock;
 
@@ -21,17 +21,17 @@ pub enum DescriptionSource {
     Added(usize),
 }
 
-/// The built-in descriptions, for callers without a policy.
+/// Returns the built-in descriptions, for callers without a policy.
 pub fn builtin_programs() -> &'static Programs {
     &BUILTIN
 }
 
-/// The built-in description of a program.
+/// Returns the built-in description of a program.
 pub(super) fn describe(program: &str) -> Option<Program<'static>> {
     BUILTIN.find(program)
 }
 
-/// The description that was used to parse a command of this program.
+/// Returns the description that was used to parse a command of this program.
 pub fn find_description<'p>(
     programs: &'p Programs,
     program: &str,
@@ -43,12 +43,12 @@ pub fn find_description<'p>(
     }
 }
 
-/// The names of all programs with a built-in description, in order.
+/// Returns the names of all programs with a built-in description, in order.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     BUILTIN.names()
 }
 
-/// The word of an option or operand, or the part of a word.
+/// Returns the word of an option or operand, or the part of a word.
 pub fn extract_word(words: &[ShellWord], part: WordSlice<'_>) -> ShellWord {
     let Some(word) = words.get(part.word) else { return ShellWord::default() };
     if part.offset == 0 { word.clone() } else { word.skip_bytes(part.offset) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of a call on files, independent of the tool, program or language that causes them.
+//! Describes the effects of a call on files, independent of the tool, program or language that causes them.
 //!
 //! A rule about deletion should not have to list `rm`, `find -delete`, `rsync --delete` and `shutil.rmtree`. Every
 //! way to delete a file results in the same [`FileEffect`].
@@ -27,7 +27,7 @@ pub enum ExecLocation {
     /// On this machine.
     #[default]
     Here,
-    /// In a container or another root of the file system.
+    /// In a container or below another root directory.
     Container,
     /// On another machine.
     Remote,
@@ -89,14 +89,15 @@ impl FileEffect {
     }
 }
 
-/// A word for the working directory.
+/// Creates a word for the working directory.
 fn current_directory() -> ShellWord {
     ShellWord::literal(".")
 }
 
 /// Joins a relative word to the directory that an option names.
 pub(super) fn resolve_in(directory: Option<&ShellWord>, word: &ShellWord) -> ShellWord {
-    /// Longer directories become unknown: joining many words to a very long directory would use too much memory.
+    /// Maximum length of a directory. Longer ones count as unknown, because joining many words to them would use too
+    /// much memory.
     const MAX_DIRECTORY_BYTES: usize = 1024;
     let Some(directory) = directory.filter(|_| !word.shape.starts_with('/')) else { return word.clone() };
     if directory.shape.len() > MAX_DIRECTORY_BYTES {

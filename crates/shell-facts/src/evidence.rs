@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The part of a call that a fact was derived from.
+//! Locates the part of a call that a fact was derived from.
 
 use serde::Serialize;
 

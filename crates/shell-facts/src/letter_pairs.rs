@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A filter of letter pairs: a cheap way to see that a regular expression cannot match a text.
+//! Filters texts by letter pairs: a cheap way to determine that a regular expression cannot match a text.
 
 /// Size of the filter in bits.
 const PAIR_BITS: usize = 1024;
@@ -10,7 +10,7 @@ const PAIR_BITS: usize = 1024;
 #[derive(Debug, Clone)]
 pub struct LetterPairs {
     bits: [u64; PAIR_BITS / 64],
-    /// Whether all texts are ASCII. Other texts may match in more ways than letter by letter.
+    /// Whether all texts are ASCII. Other texts can match without containing the same letters.
     is_ascii: bool,
 }
 
@@ -40,7 +40,7 @@ impl LetterPairs {
     }
 }
 
-/// The bit of a pair: the index of its word, and the mask in that word.
+/// Returns the bit of a pair: the index of its word, and the mask in that word.
 fn bit_of(pair: &[u8]) -> (usize, u64) {
     let number = pair.iter().fold(0, |number, letter| number * 37 + usize::from(letter.to_ascii_lowercase()));
     (number % PAIR_BITS / 64, 1 << (number % 64))

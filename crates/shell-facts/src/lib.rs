@@ -4,7 +4,7 @@
 //!
 //! `tenterhook-shell` provides the syntax tree, `tenterhook-programs` the meaning of arguments, and
 //! `tenterhook-code-facts` the effects of code in other languages. [`read_commands`] walks the tree in execution
-//! order and combines them.
+//! order and combines all three.
 
 mod described_command;
 mod description;

@@ -2,9 +2,9 @@
 
 //! Reads patches: the files they change and the lines they add.
 //!
-//! Two formats are supported: that of `apply_patch` (`*** Update File: x`), and diffs as written by `diff` and `git`.
-//! Tools interpret diffs differently (how much of a name they strip, which of two names they use), so a file may have
-//! aliases: the names that other interpretations give it.
+//! Two formats are supported: the `apply_patch` format (`*** Update File: x`), and diffs as written by `diff` and
+//! `git`. Tools interpret diffs differently: they strip different parts of a name, or choose another of two names. A
+//! file may therefore have aliases, which are the names that other interpretations give it.
 
 use std::borrow::Cow;
 
@@ -39,11 +39,12 @@ pub struct PatchFile {
 pub struct PatchAlias {
     /// The alternative name.
     pub path: String,
-    /// Whether the alias is only a precaution: a rule that allows the file does not have to allow this name.
+    /// Whether the alias is only a precaution. A rule that allows the file does not have to allow a precautionary
+    /// name.
     pub usual: bool,
 }
 
-/// Files read from one patch.
+/// Maximum number of files read from one patch.
 const MAX_PATCH_FILES: usize = 2_000;
 const MAX_ALIASES_PER_FILE: usize = 16;
 
@@ -65,13 +66,13 @@ pub fn read_patch(text: &str) -> PatchText {
 #[derive(Default)]
 struct PatchReader<'a> {
     text: PatchText,
-    /// Name of the file before the change in a `---` line; `None` if there was none.
+    /// Name of the file before the change, from a `---` line; `None` if there was no such line.
     old_name: Option<Cow<'a, str>>,
     /// Name in an `Index:` or `diff --git` line that has not been assigned to a file yet.
     announced_name: Option<Cow<'a, str>>,
     /// Name in the previous line, if that line is a header inside a hunk.
     header_in_hunk: Option<Cow<'a, str>>,
-    /// Lines that remain in the current hunk: removed and added.
+    /// Number of removed and added lines that remain in the current hunk.
     hunk_lines_left: (usize, usize),
     /// Whether the patch is in the format of `apply_patch`.
     is_apply_patch: bool,
@@ -179,7 +180,7 @@ impl<'a> PatchReader<'a> {
             }
             return self.add_name_variants(&before, true);
         }
-        // A rename has added the file already.
+        // A rename header has already added the file.
         if self.text.files.last().is_none_or(|last| last.path != strip_side_prefix(name)) {
             self.push(strip_side_prefix(name), FileOp::Write);
         }
@@ -187,7 +188,7 @@ impl<'a> PatchReader<'a> {
             || before == "/dev/null"
             || strip_side_prefix(&before) == strip_side_prefix(name);
         self.add_name_variants(name, same && !name.contains(".."));
-        // Programs differ in which of the two names they patch.
+        // Programs differ in which of these names they patch.
         if !same && self.text.files.last().is_some_and(|last| last.path == strip_side_prefix(name)) {
             let renamed = self.text.files.iter().rev().nth(1).is_some_and(|file| file.does == FileOp::Move);
             self.add_alias(strip_side_prefix(&before), renamed);
@@ -247,12 +248,12 @@ impl<'a> PatchReader<'a> {
     }
 }
 
-/// The name in a `---` or `+++` line, without the date.
+/// Returns the name in a `---` or `+++` line, without the date.
 fn header_name(rest: &str) -> Cow<'_, str> {
     unquote_name(rest.split('\t').next().unwrap_or(rest))
 }
 
-/// The two names in `diff --git a/x b/x`.
+/// Returns the two names in `diff --git a/x b/x`.
 fn git_names(names: &str) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
     let split = names.rsplit_once(" b/").map(|(before, _)| before.len());
     let split = split.or_else(|| names.rfind(" \"b/"));
@@ -299,7 +300,7 @@ fn strip_side_prefix(name: &str) -> &str {
     name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name)
 }
 
-/// The number of removed and added lines in `-1,5 +1,7 @@`.
+/// Returns the number of removed and added lines in `-1,5 +1,7 @@`.
 fn hunk_lengths(range: &str) -> (usize, usize) {
     let mut sides = range.split(' ').map(|side| match side.split_once(',') {
         Some((_, length)) => length.parse().unwrap_or(0),
@@ -317,7 +318,7 @@ mod tests {
         files.iter().map(|file| format!("{:?} {} {:?}", file.does, file.path, file.added)).collect()
     }
 
-    /// The aliases of all files; precautionary ones in parentheses.
+    /// Returns the aliases of all files; precautionary ones in parentheses.
     fn aliases(text: &str) -> Vec<String> {
         let show = |alias: PatchAlias| if alias.usual { format!("({})", alias.path) } else { alias.path };
         read_patch(text).files.into_iter().flat_map(|file| file.aliases.into_iter().map(show)).collect()

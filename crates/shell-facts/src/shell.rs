@@ -68,18 +68,18 @@ pub use unread_text::UnreadText;
 use walk::{FunctionBody, SourceText};
 pub use word::ShellWord;
 
-/// Longer texts are not parsed.
+/// Maximum length of a text that is parsed.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
-/// Nodes visited, outputs connected and variables copied for one call, over all of its texts.
+/// Maximum number of steps for all texts of one call: nodes visited, outputs connected and variables copied.
 const MAX_STEPS: usize = 200_000;
-/// Words and variables copied in order to parse commands again with descriptions that the policy adds.
+/// Maximum number of words and variables copied to parse commands again with descriptions that the policy adds.
 const MAX_ADDITION_STEPS: usize = 50_000;
 const MAX_COMMANDS: usize = 1_000;
-/// Unread texts reported for the same reason.
+/// Maximum number of unread texts reported for the same reason.
 const MAX_UNREAD_PER_REASON: usize = 16;
-/// Unread text that is kept for one call. Every rule searches all of it for words.
+/// Maximum number of bytes of unread text kept for one call. Every rule searches all of it for words.
 const MAX_UNREAD_BYTES: usize = 128 * 1024;
-/// Nesting depth of the syntax tree, and of texts inside texts.
+/// Maximum nesting depth of the syntax tree, and of scripts inside scripts.
 const MAX_DEPTH: usize = 60;
 
 /// The commands of a call and their effects.
@@ -93,14 +93,14 @@ pub struct ShellReading {
     pub connects: Vec<String>,
     /// Lines that patches would add.
     pub contents: Vec<String>,
-    /// Texts that were not understood or not read.
+    /// Text that was not understood or not read.
     pub unread: Vec<UnreadText>,
     /// Whether some shell text was not understood.
     pub unparsed: bool,
 }
 
 /// Reads all commands of a call, and code in other languages that the tool itself runs. `terminal` means that text
-/// can be typed into running programs without a hook seeing it.
+/// can be typed into running programs without firing a hook.
 pub fn read_commands(
     tool: &ToolCall,
     roots: &PathRoots,
@@ -145,7 +145,7 @@ pub fn read_commands(
         }
     }
     for (number, command) in tool.commands().iter().enumerate() {
-        // Further commands would be dropped.
+        // Commands beyond the limit would be dropped.
         if reader.commands.len() >= MAX_COMMANDS {
             reader.report_opaque("too many commands", "");
             break;
@@ -199,7 +199,7 @@ fn types_into_shell(tool: &ToolCall) -> bool {
 struct ShellReader<'p> {
     /// Descriptions of programs.
     programs: &'p Programs,
-    /// Whether text can be typed into running programs without a hook seeing it.
+    /// Whether text can be typed into running programs without firing a hook.
     terminal: bool,
     commands: Vec<ShellCommand>,
     effects: Vec<FileEffect>,
@@ -207,7 +207,7 @@ struct ShellReader<'p> {
     contents: Vec<String>,
     /// Files written earlier in the same call whose content is being run.
     running_files: BTreeSet<String>,
-    /// Whether file effects are skipped, because the command being read only repeats what another one does.
+    /// Whether file effects are skipped, because the command being read only repeats the effects of another one.
     skips_effects: bool,
     unread: Vec<UnreadText>,
     /// How many more bytes of unread text are kept.
@@ -220,13 +220,13 @@ struct ShellReader<'p> {
     defined_functions: Vec<(Arc<FunctionBody>, ShellScope)>,
     /// Which array element the current command is read with.
     element_choice: Option<ElementChoice>,
-    /// Certainty that the text being read runs.
+    /// Whether the text being read certainly or possibly runs.
     certainty: Certainty,
     /// Whether syntax errors are reported.
     reports_syntax: bool,
     /// The part of the call that is being read; `None` for commands given as a list of words.
     span: Option<TextSpan>,
-    /// Nesting depth of texts: the second one is inside the first.
+    /// Current nesting depth of scripts inside scripts.
     texts_entered: usize,
     /// Functions whose body has been walked.
     called_functions: Vec<Arc<FunctionBody>>,
@@ -237,14 +237,14 @@ struct ShellReader<'p> {
     addition_steps: usize,
     /// Commands that were not parsed again because a limit was reached.
     skipped_additions: Vec<String>,
-    /// Commands before this index are not changed any more.
+    /// Commands before this index are final.
     first_writable: usize,
-    /// Changed copies of such commands, by their index.
+    /// Changed copies of final commands, by index.
     changed_copies: Vec<(usize, ShellCommand)>,
 }
 
 impl ShellReader<'_> {
-    /// Reads a text as a script in the given scope.
+    /// Reads text as a script in the given scope.
     fn read_text(&mut self, text: &str, scope: &mut ShellScope) {
         if text.len() > MAX_TEXT_BYTES {
             return self.report_opaque("longer than 1 MiB", text);
@@ -262,7 +262,7 @@ impl ShellReader<'_> {
         let DialectReadings { bash, zsh } = parse_readings(text, false);
         let source: SourceText = text.into();
         let (certainty, reports) = (self.certainty, self.reports_syntax);
-        // If one of the shells understands the whole text, syntax errors of the other one are not reported.
+        // If one of the shells understands the whole text, syntax errors of the other shell are not reported.
         self.reports_syntax = !zsh.as_ref().is_some_and(ParsedScript::is_complete);
         let before = zsh.is_some().then(|| scope.clone());
         self.walk_parsed(&bash, &source, scope);
@@ -281,7 +281,7 @@ impl ShellReader<'_> {
         (self.span, self.texts_entered) = (span, entered);
     }
 
-    /// Walks a script, and then the traps that it sets for its end.
+    /// Walks a script, and then the traps that run when the script ends.
     fn with_exit_traps(&mut self, scope: &mut ShellScope, walk: impl FnOnce(&mut Self, &mut ShellScope)) {
         if !self.enter_level() {
             return;
@@ -308,7 +308,7 @@ impl ShellReader<'_> {
         self.certainty = Certainty::Certain;
     }
 
-    /// Records that a function runs; false if that was recorded before.
+    /// Records that a function runs; returns false if it was recorded before.
     fn mark_called(&mut self, body: &Arc<FunctionBody>) -> bool {
         let is_new = !self.called_functions.iter().any(|called| Arc::ptr_eq(called, body));
         if is_new {
@@ -320,7 +320,7 @@ impl ShellReader<'_> {
     /// Reports text that the parser did not understand.
     fn report_unparsed(&mut self, why: &'static str, text: &str) {
         self.unparsed = true;
-        // More texts with the same reason add nothing.
+        // Further texts with the same reason do not change the result.
         if self.unread.iter().filter(|unread| unread.why == why).count() < MAX_UNREAD_PER_REASON {
             let unread = self.make_unread(why, text, true);
             self.push_unread(unread);
@@ -329,14 +329,14 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reports text that is not read at all, so that it may do anything.
+    /// Reports text that is not read at all and may therefore do anything.
     fn report_opaque(&mut self, why: &'static str, text: &str) {
         let mut unread = self.make_unread(why, text, true);
         unread.is_opaque = true;
         self.push_unread(unread);
     }
 
-    /// Reports text that is not shell, or is only known at run time.
+    /// Reports text that is not shell code, or that is only known at run time.
     fn report_unread(&mut self, why: &'static str, text: &str) {
         let unread = self.make_unread(why, text, false);
         self.push_unread(unread);
@@ -352,7 +352,7 @@ impl ShellReader<'_> {
 
     /// Creates an unread text with as many bytes as the limit allows.
     fn make_unread(&mut self, why: &'static str, text: &str, shell: bool) -> UnreadText {
-        // Once enough texts may do anything, the words of further ones do not matter.
+        // Once enough texts that may do anything are reported, the words of further texts do not matter.
         let most = if self.has_enough_opaque() { 0 } else { self.unread_bytes_left };
         let unread = UnreadText::new(why, text, shell, most);
         self.unread_bytes_left = self.unread_bytes_left.saturating_sub(text.len());
@@ -371,12 +371,12 @@ impl ShellReader<'_> {
         self.unread.iter().filter(|unread| unread.is_opaque).count() >= MAX_UNREAD_PER_REASON
     }
 
-    /// Index of the command that was read last.
+    /// Returns the index of the command that was parsed last.
     fn last_command(&self) -> Option<usize> {
         self.commands.len().checked_sub(1)
     }
 
-    /// Enters a nesting level; false if the limit is reached.
+    /// Enters a nesting level; returns false if the limit is reached.
     fn enter_level(&mut self) -> bool {
         if self.depth >= MAX_DEPTH || self.exhausted {
             self.exhausted = true;
@@ -390,7 +390,7 @@ impl ShellReader<'_> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Uses up steps; false if none are left.
+    /// Uses up steps; returns false if none are left.
     fn spend_steps(&mut self, steps: usize) -> bool {
         match self.steps.checked_sub(steps) {
             Some(left) if !self.exhausted => {

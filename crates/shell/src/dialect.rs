@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell dialects and parse options.
+//! Defines shell dialects and parse options.
 
-/// The shell that a text is written for.
+/// The shell that a script is written for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// POSIX sh as implemented by dash: no arrays, `[[`, `((`, process substitution, `$'…'`, `&>` or brace expansion.
@@ -14,7 +14,7 @@ pub enum Dialect {
     Zsh,
 }
 
-/// Options for parsing a text.
+/// Options for parsing a script.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
     /// The dialect of the text.

@@ -44,7 +44,7 @@ pub struct DialectReadings {
     pub zsh: Option<ParsedScript>,
 }
 
-/// Parses a text for a machine whose shell may be bash or zsh. Most texts are parsed only once.
+/// Parses a script for a machine whose shell may be bash or zsh. Most scripts are parsed only once.
 ///
 /// ```
 /// use tenterhook_shell::parse_readings;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits of the parser and of expansion. Text beyond a limit becomes an [`UnparsedText`](crate::UnparsedText) node or
-//! an unknown value; nothing is dropped silently.
+//! Defines the limits of the parser and of expansion. Text beyond a limit becomes an
+//! [`UnparsedText`](crate::UnparsedText) node or an unknown value; nothing is dropped silently.
 
-/// Longer texts are not parsed; the whole text is one [`UnparsedText`](crate::UnparsedText) node.
+/// Maximum length of a script. A longer script is not parsed; all of it is one [`UnparsedText`](crate::UnparsedText)
+/// node.
 pub const MAX_SOURCE_BYTES: usize = 4 << 20;
 
 /// Nesting depth of commands, words and expansions. The parser and recursive users of the tree fit in a stack of 1
@@ -18,7 +19,7 @@ pub const MAX_NODES: u32 = 100_000;
 /// shell itself reads ahead: `((` that may be two subshells, here-document bodies, backticks with escapes.
 pub const MAX_REREAD_FACTOR: usize = 4;
 
-/// Bytes that may be read more than once in a text of any length.
+/// Number of bytes that may be read more than once, regardless of the length of the script.
 pub const MIN_REREAD_BYTES: usize = 16 << 10;
 
 /// Fields that one word may expand to by brace expansion and field splitting.
@@ -34,5 +35,5 @@ pub const MAX_BRACE_PARTS: usize = 64 << 10;
 /// unknown.
 pub const MAX_EXPANSION_STEPS: usize = 1_000_000;
 
-/// Variables that one expansion may assign (`${x:=a}`, `$((x++))`).
+/// Maximum number of variables that one expansion may assign (`${x:=a}`, `$((x++))`).
 pub const MAX_ASSIGNED: usize = 256;

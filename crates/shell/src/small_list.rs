@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A list that holds a single element without a heap allocation.
+//! Implements a list that stores a single element without a heap allocation.
 
 use std::ops::Deref;
 
@@ -30,7 +30,7 @@ impl<T> SmallList<T> {
         }
     }
 
-    /// The elements as a slice.
+    /// Returns the elements as a slice.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::One(only) => std::slice::from_ref(only),
@@ -38,7 +38,7 @@ impl<T> SmallList<T> {
         }
     }
 
-    /// The elements as a vector.
+    /// Returns the elements as a vector.
     pub fn into_vec(self) -> Vec<T> {
         match self {
             Self::One(only) => vec![only],
@@ -46,7 +46,7 @@ impl<T> SmallList<T> {
         }
     }
 
-    /// The last element, mutably.
+    /// Returns the last element, mutably.
     pub fn last_mut(&mut self) -> Option<&mut T> {
         match self {
             Self::One(only) => Some(only),

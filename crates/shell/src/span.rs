@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Positions in the source text.
+//! Represents positions in the source text.
 
 use std::ops::Range;
 
@@ -17,24 +17,25 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates a span from byte offsets. Offsets beyond 4 GiB saturate, but the parser rejects such texts earlier.
+    /// Creates a span from byte offsets. Offsets beyond 4 GiB saturate, but the parser rejects such long scripts
+    /// earlier.
     pub fn new(start: usize, end: usize) -> Self {
         let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { start: narrow(start), end: narrow(end) }
     }
 
-    /// The span as a range of offsets.
+    /// Returns the span as a range of offsets.
     pub fn range(self) -> Range<usize> {
         let widen = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         widen(self.start)..widen(self.end)
     }
 
-    /// The text of the node; empty if the span does not belong to `source`.
+    /// Returns the text of the node; empty if the span does not belong to `source`.
     pub fn text(self, source: &str) -> &str {
         source.get(self.range()).unwrap_or_default()
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(self) -> usize {
         self.range().len()
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Errors of conditions.
+//! Defines the errors of conditions.
 
 use cel::{ExecutionError, ParseErrors};
 
 use crate::limits::{MAX_CONDITION_BYTES, MAX_DEPTH, MAX_LOOP_DEPTH, MAX_LOOP_ITEMS};
 
-/// Maximum length of a message of the library; the rest is cut off.
+/// Maximum length of an error message from the library; the rest is cut off.
 const MAX_MESSAGE_CHARS: usize = 240;
 
 /// Why a condition was rejected, or could not be evaluated for an event.
@@ -57,7 +57,7 @@ pub enum WhenError {
     Panicked(String),
 }
 
-/// Message for loops that are nested too deeply.
+/// Returns the message for loops that are nested too deeply.
 pub(crate) fn too_many_loops() -> String {
     format!("loops nested deeper than {MAX_LOOP_DEPTH}")
 }

@@ -55,7 +55,7 @@ impl When {
         Ok(Self { text: text.to_owned(), compiled })
     }
 
-    /// Whether the condition holds for this event.
+    /// Whether the condition is true for this event.
     ///
     /// An error is not an answer. For a rule it counts as a match, for a hook as a failure of the hook; in neither
     /// case may it count as "no match".
@@ -63,7 +63,7 @@ impl When {
         run::run(&self.compiled, event)
     }
 
-    /// The text of the condition.
+    /// Returns the text of the condition.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -2,9 +2,9 @@
 
 //! Limits the cost of one condition.
 //!
-//! The library does not count steps, so the cost is limited from outside: every read of the event costs its size,
-//! every loop its length times its body, in advance, and every `+` what it copies. When the budget is used up, the
-//! result is an error, regardless of the expression's own result.
+//! The library does not count steps, so the cost is limited from outside: reading a value of the event costs its
+//! size, a loop costs its length times the cost of its body (charged in advance), and `+` costs the size of the copy.
+//! When the budget is used up, the result is an error, regardless of the expression's own result.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -61,8 +61,8 @@ impl Budget {
         self.fail(ITEMS_EXCEEDED);
     }
 
-    /// The limit that was exceeded. An expression may have hidden the error (`… || true`), so the caller checks
-    /// this.
+    /// Returns the limit that was exceeded. An expression may have hidden the error (`… || true`), so the caller
+    /// checks this.
     pub(crate) fn exceeded(&self) -> Option<WhenError> {
         match self.exceeded.load(Ordering::Relaxed) {
             WITHIN_LIMITS => None,
@@ -103,17 +103,17 @@ impl Val for Budget {
 
 impl StaticVal for Budget {}
 
-/// The error that stops an evaluation; [`Budget::exceeded`] has the reason.
+/// Returns the error that stops an evaluation; [`Budget::exceeded`] has the reason.
 pub(crate) fn limit_error() -> ExecutionError {
     ExecutionError::function_error("when", "limit")
 }
 
-/// Cost of reading a text of this length.
+/// Returns the cost of reading a text of this length.
 pub(crate) fn text_cost(len: usize) -> usize {
     1 + len / BYTES_PER_COST_UNIT
 }
 
-/// Cost of reading or copying a value with everything in it.
+/// Returns the cost of reading or copying a value with everything in it.
 pub(crate) fn cost_of(value: &dyn Val) -> usize {
     if let Some(text) = value.downcast_ref::<CelString<'_>>() {
         text_cost(text.inner().len())

@@ -254,7 +254,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The root of a chain of selections, its position, and the names of the fields.
+/// Returns the root of a chain of selections, its position, and the names of the fields.
 fn select_chain(select: &SelectExpr) -> Option<(u64, &str, Vec<&str>)> {
     let mut names = vec![select.field.as_str()];
     let mut operand = &select.operand;
@@ -277,7 +277,7 @@ fn budget_argument(id: u64) -> IdedExpr {
     IdedExpr { id, expr: Expr::Ident(BUDGET.to_owned()) }
 }
 
-/// Number of nodes of a checked expression; literal texts count by length.
+/// Returns the number of nodes of a checked expression; string literals count by length.
 fn count_nodes(node: &IdedExpr) -> usize {
     let all = |nodes_of: &[IdedExpr]| nodes_of.iter().map(count_nodes).sum::<usize>();
     1 + match &node.expr {

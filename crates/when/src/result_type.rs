@@ -24,7 +24,7 @@ const ANY_TYPE: &[(&str, &str)] = &[
     ("detail", "stop_hook_active"),
 ];
 
-/// What the expression yields, if it certainly does not yield a bool.
+/// Returns what the expression yields, if it certainly does not yield a bool.
 pub(crate) fn never_boolean(node: &IdedExpr) -> Option<&'static str> {
     match &node.expr {
         Expr::Literal(LiteralValue::Boolean(_)) => None,
@@ -46,7 +46,7 @@ pub(crate) fn never_boolean(node: &IdedExpr) -> Option<&'static str> {
     }
 }
 
-/// Describes a field of an event that always contains a text or a list.
+/// Describes a field of an event that always contains a string or a list.
 fn never_boolean_field(select: &SelectExpr) -> Option<&'static str> {
     let Expr::Ident(root) = &select.operand.expr else { return None };
     let (_, fields) = crate::VARIABLES.iter().find(|(known, _)| known == root)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates a condition: the internal names and functions of the rewritten expression.
+//! Evaluates a condition, with the internal names and functions of the rewritten expression.
 
 use std::sync::{Arc, LazyLock};
 

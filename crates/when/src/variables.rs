@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The variables of a condition, and how each is read from an event.
+//! Defines the variables of a condition and how each is read from an event.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -63,13 +63,13 @@ enum EventValue<'e> {
 // === impl EventPath ===
 
 impl EventPath {
-    /// A path that begins at a variable; `None` if there is no such variable.
+    /// Creates a path that begins at a variable; `None` if there is no such variable.
     pub(crate) fn new(variable: &str, rest: Vec<String>) -> Option<Self> {
         let (variable, fields) = VARIABLES.iter().find(|(name, _)| *name == variable)?;
         Some(Self { variable, fields, rest })
     }
 
-    /// The first field of the path and the known fields, if the variable has no such field.
+    /// Returns the first field of the path and the known fields, if the variable has no such field.
     pub(crate) fn unknown_field(&self) -> Option<(&str, &'static [&'static str])> {
         let first = self.rest.first()?;
         (!self.fields.contains(&first.as_str())).then_some((first, self.fields))

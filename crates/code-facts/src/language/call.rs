@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects and results of calls.
+//! Describes the effects and results of calls.
 //!
 //! In `languages/*.yaml` a call is one line: effects separated by commas, each with the index of its argument, then
 //! the result.
@@ -23,42 +23,43 @@ pub(crate) struct CallRule<S> {
 /// An effect of a call.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum CallEffect<S> {
-    /// `delete 0`: operates on the file in an argument. `delete 0..`: on the files in all arguments from there on.
-    /// `delete-tree 0`: on everything below as well. `delete 0 tree-if recursive`: on everything below if that option
-    /// is set.
+    /// `delete 0` operates on the file in an argument, and `delete 0..` on the files in that argument and all later
+    /// ones. `delete-tree 0` also operates on everything below the path. `delete 0 tree-if recursive` does so if that
+    /// option is set.
     File { action: FileAction, argument: usize, each: bool, tree: TreeReach<S> },
     /// `open 0 mode 1`: opens the file in an argument, with the mode in another argument.
     Open { path: usize, mode: usize },
     /// `open-or-pipe 0 mode 1`: like `open`, but text that begins with `|` is a command.
     OpenOrPipe { path: usize, mode: usize },
-    /// `open-handle`: opens a file or a command; the second argument holds the mode and perhaps the path, as in
+    /// `open-handle`: opens a file or a command; the second argument contains the mode and possibly the path, as in
     /// `open(F, ">x")` and `open(F, "-|", "ls")`.
     OpenHandle,
-    /// `shell 0`: runs a text in a shell.
+    /// `shell 0`: runs a string in a shell.
     Shell(usize),
-    /// `program 1`: starts a program; the arguments from there on are its words, the one before is its path.
+    /// `program 1`: starts a program. Its words are the arguments from this index on; its path is the argument before
+    /// them.
     Program(usize),
-    /// `shell-or-words`: one text runs in a shell, several are the words of a program.
+    /// `shell-or-words`: a single string runs in a shell; several strings are the words of a program.
     ShellOrWords,
-    /// `shell-or-list 0`: a text runs in a shell, a list holds the words of a program.
+    /// `shell-or-list 0`: a string runs in a shell; a list contains the words of a program.
     ShellOrList(usize),
-    /// `subprocess`: a list of words or a text, for a shell if the option `shell` is set.
+    /// `subprocess`: runs a list of words or a string, in a shell if the option `shell` is set.
     Subprocess,
-    /// `spawn`: a program, then a list of its words; for a shell if the option `shell` is set.
+    /// `spawn`: runs a program with a list of its words, in a shell if the option `shell` is set.
     Spawn,
     /// `connect 0`: connects to a URL.
     Connect(usize),
     /// `connect-host 0 ftp`: connects to a host, with this scheme.
     ConnectHost(usize, S),
-    /// `socket 0`: connects to a host and the port behind it, or to a pair of both.
+    /// `socket 0`: connects to a host and the port after it, or to a pair of host and port.
     Socket(usize),
-    /// `socket-port-host`: connects to a port, then the host.
+    /// `socket-port-host`: connects to the port in the first argument and the host in the second.
     SocketPortHost,
     /// `join-shell`: connects a socket to a program.
     JoinShell,
     /// `feed 0`: writes to the input of a program that was started before.
     Feed(usize),
-    /// `eval 0`: runs a text of the same language.
+    /// `eval 0`: runs a string as code of the same language.
     Eval(usize),
     /// `run-unknown`: runs code that is unknown.
     RunUnknown,
@@ -95,7 +96,8 @@ pub(crate) enum CallResult {
     Nothing,
     /// `object`: an object whose methods are looked up by the name of the call: `curl_init()`.
     Object,
-    /// `object-with-arguments`: like `object`, and its methods take the arguments of the call first.
+    /// `object-with-arguments`: like `object`, but the arguments of the call come before the arguments of its
+    /// methods.
     ObjectWithArguments,
     /// `network`: data received from the network.
     Network,
@@ -113,9 +115,9 @@ pub(crate) enum ValueFunction {
     JoinPaths,
     /// The first argument.
     First,
-    /// A path object of the arguments.
+    /// A path object built from the arguments.
     Path,
-    /// The first argument with `~` as the home directory; below the second, if there is one.
+    /// The first argument with `~` replaced by the home directory, relative to the second argument if there is one.
     ExpandHome,
     Home,
     HomePath,
@@ -142,7 +144,7 @@ pub(crate) enum ValueFunction {
     Module,
     /// A member of the first argument, by its name.
     Member,
-    /// Words of a text.
+    /// The words of a string.
     SplitWords,
     Dirname,
     Reverse,
@@ -150,11 +152,11 @@ pub(crate) enum ValueFunction {
     StandardInput,
     /// A list of all arguments.
     List,
-    /// The second argument and the first: a host and its port.
+    /// The two arguments swapped: a host and its port.
     SwapPair,
-    /// A list joined by a text; the arguments come in either order.
+    /// A list joined with a separator; the arguments come in either order.
     JoinTexts,
-    /// `printf` to a text.
+    /// A string formatted as by `printf`.
     Format,
     /// The first argument, called with each element of the second.
     Map,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Description of a language: tokens, syntax and calls.
+//! Defines the description of a language: tokens, syntax and calls.
 //!
 //! The types are shared by the build script, which reads them from `languages/*.yaml` with `S = String`, and by
 //! the reader, which decodes them from the compiled form with `S = &'static str`. Lists of words are sorted by
@@ -61,16 +61,16 @@ pub(crate) struct LanguageSyntax<S> {
     pub(crate) block_words: Vec<S>,
     /// Words that begin a statement without effects, up to `;`.
     pub(crate) skipped_statements: Vec<S>,
-    /// Signs between a value and its member.
+    /// Operators between a value and its member.
     pub(crate) member_signs: Vec<S>,
     /// How named arguments and keys are written.
     pub(crate) keys: Vec<KeyStyle>,
     pub(crate) for_each: ForEach,
     /// Whether a loop may follow its body: `unlink $_ for glob("*")`.
     pub(crate) postfix_for: bool,
-    /// The variable that stands for the current element where none is named.
+    /// The variable for the current element if the code does not name one.
     pub(crate) topic: Option<S>,
-    /// Functions that take the topic if they are written alone.
+    /// Functions that use the topic variable if they are written without arguments.
     pub(crate) topic_calls: Vec<S>,
     /// Functions whose first argument may be a block that is run for each element: `map { … } LIST`.
     pub(crate) block_functions: Vec<S>,
@@ -78,33 +78,33 @@ pub(crate) struct LanguageSyntax<S> {
     pub(crate) tree_walkers: Vec<S>,
     /// Variables that a tree walker sets in addition to the topic.
     pub(crate) tree_walker_variables: Vec<S>,
-    /// Whether known functions take arguments without brackets.
+    /// Whether known functions take arguments without parentheses.
     pub(crate) bare_arguments: bool,
-    /// Signs that may begin such arguments, behind a blank.
+    /// Characters that may begin such arguments, after a space.
     pub(crate) bare_argument_signs: Vec<S>,
-    /// Functions whose first such argument may be a block: `exec {"/bin/sh"} "sh"`.
+    /// Functions whose first argument without parentheses may be a block: `exec {"/bin/sh"} "sh"`.
     pub(crate) bare_block_calls: Vec<S>,
-    /// Whether methods without arguments are called without brackets.
+    /// Whether methods without arguments are called without parentheses.
     pub(crate) bare_methods: bool,
-    /// Whether a single text or table may be an argument without brackets: `f "x"`, `f {x}`.
+    /// Whether a single string or table may be an argument without parentheses: `f "x"`, `f {x}`.
     pub(crate) literal_arguments: bool,
     /// Whether block parameters are written between bars: `{ |x| … }`.
     pub(crate) bar_parameters: bool,
-    /// Whether `:name` is a text.
+    /// Whether `:name` is a string.
     pub(crate) symbols: bool,
-    /// Whether adjacent texts are concatenated.
+    /// Whether adjacent strings are concatenated.
     pub(crate) adjacent_texts_join: bool,
     /// Whether braces without keys are a list.
     pub(crate) braces_are_lists: bool,
     /// Whether `$x{key}` is an element.
     pub(crate) brace_indices: bool,
-    /// Whether `[` after a blank begins an argument, not an index.
+    /// Whether `[` after a space begins an argument, not an index.
     pub(crate) spaced_bracket_is_argument: bool,
     /// Whether `a, b = x, y` assigns to several names.
     pub(crate) unpacks_names: bool,
-    /// Whether a text can be called by the name it holds.
+    /// Whether a string can be called as the function that it names.
     pub(crate) texts_are_callable: bool,
-    /// What the method `format` of a text does.
+    /// What the `format` method of a string does.
     pub(crate) format_method: FormatMethod,
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum KeyStyle {
     EqualsInBraces,
     /// `{key: 1}`
     ColonInBraces,
-    /// `key: 1`, without a blank before the colon.
+    /// `key: 1`, without a space before the colon.
     TightColon,
     /// `key => 1`
     Arrow,
@@ -128,7 +128,7 @@ pub(crate) enum KeyStyle {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ForEach {
-    /// `for x in list`, `for (x of list)`; every language has this one.
+    /// `for x in list`, `for (x of list)`; supported in every language.
     #[default]
     InOrOf,
     /// `foreach my $x (list)`
@@ -137,7 +137,7 @@ pub(crate) enum ForEach {
     ListAsVariable,
 }
 
-/// What the method `format` of a text does.
+/// What the `format` method of a string does.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FormatMethod {
@@ -158,7 +158,7 @@ pub(crate) enum FormatMethod {
     bound(deserialize = "S: Deserialize<'de> + Default")
 )]
 pub(crate) struct NameRules<S> {
-    /// Prefixes and what they are replaced by, in this order.
+    /// Prefixes and their replacements, applied in this order.
     pub(crate) prefixes: Vec<(S, S)>,
     /// Suffixes that are dropped.
     pub(crate) suffixes: Vec<S>,
@@ -167,7 +167,7 @@ pub(crate) struct NameRules<S> {
     pub(crate) ignore_case: bool,
     /// Whether only the last part counts: `File::Path::rmtree` is `rmtree`.
     pub(crate) last_part_only: bool,
-    /// Methods that are looked up with their class nevertheless.
+    /// Methods that are looked up with their class even if `last_part_only` is set.
     pub(crate) class_methods: Vec<S>,
 }
 
@@ -175,24 +175,24 @@ pub(crate) struct NameRules<S> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OperatorKind {
-    /// Joins two texts or lists.
+    /// Joins two strings or lists.
     Concatenate,
-    /// The value is one of the two: `a || b`.
+    /// The value is one of the operands: `a || b`.
     Either,
-    /// The value is the second: `a && b`.
+    /// The value is the second operand: `a && b`.
     Second,
     /// `a ? b : c`
     Ternary,
     /// `a if b else c`
     Conditional,
     Assign,
-    /// Adds to the end of a text.
+    /// Appends to a string.
     Append,
     /// Joins two paths; divides numbers.
     Divide,
     /// Fills in `%s`.
     Format,
-    /// The value is not a text.
+    /// The value is not a string.
     Other,
     /// Not an operator.
     None,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lexical rules of a language: comments, names, quotes.
+//! Defines the lexical rules of a language: comments, names and quotes.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,35 +17,35 @@ pub(crate) struct Lexical<S> {
     pub(crate) line_comments: Vec<S>,
     /// Code that looks like the start of a line comment: `#[` in PHP.
     pub(crate) not_comments: Vec<S>,
-    /// Comments from one text to another.
+    /// Comments between an opening and a closing delimiter.
     pub(crate) block_comments: Vec<BlockComment<S>>,
     /// Words that end the code: `__END__`.
     pub(crate) end_of_code: Vec<S>,
     /// Tags around code that is embedded in other text: `<?php … ?>`.
     pub(crate) code_tags: Option<CodeTags<S>>,
     pub(crate) line_breaks: LineBreaks,
-    /// Signs at the start of a name: `$`, `@`.
+    /// Characters at the start of a name: `$`, `@`.
     pub(crate) sigils: Vec<S>,
-    /// Signs that start a name where a value is expected, and are operators after a value: `%`, `&`.
+    /// Characters that start a name where a value is expected, but are operators after a value: `%`, `&`.
     pub(crate) sigils_before_values: Vec<S>,
     /// Whether `$1`, `$!` and the like are names.
     pub(crate) special_variables: bool,
     /// Whether names may contain `$`.
     pub(crate) dollar_in_names: bool,
-    /// Signs that may end a name: `?` and `!` in Ruby.
+    /// Characters that may end a name: `?` and `!` in Ruby.
     pub(crate) name_suffixes: Vec<S>,
     /// Words after which a value is expected, so that `/` begins a regular expression.
     pub(crate) words_before_values: Vec<S>,
-    /// Quotes with a fixed sign: `"…"`.
+    /// Quotes with a fixed delimiter: `"…"`.
     pub(crate) quotes: Vec<QuoteRule<S>>,
     /// Quotes that choose their own delimiter: `qq{…}`, `%w[…]`. Longest first.
     pub(crate) delimited_quotes: Vec<QuoteRule<S>>,
     pub(crate) here_documents: Option<HereDocuments<S>>,
-    /// Whether `[==[ … ]==]` is a text and, after a line comment sign, a comment.
+    /// Whether `[==[ … ]==]` is a string, or a comment if it follows the start of a line comment.
     pub(crate) long_brackets: bool,
     /// How quoted text contains expressions.
     pub(crate) expansion: Interpolation,
-    /// Which signs begin an expression in quoted text, for [`Interpolation::Sigils`].
+    /// Which characters begin an expression in quoted text, for [`Interpolation::Sigils`].
     pub(crate) expanded_sigils: Vec<S>,
     /// Which brackets may follow a name in quoted text: `$x[0]`, `$x{key}`.
     pub(crate) expanded_indices: Vec<S>,
@@ -53,13 +53,13 @@ pub(crate) struct Lexical<S> {
     pub(crate) expanded_members: bool,
 }
 
-/// A comment with a closing sign.
+/// A comment with a closing delimiter.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct BlockComment<S> {
     pub(crate) open: S,
     pub(crate) close: S,
-    /// Whether the comment must begin a line. If `open` is a sign, a letter must follow it.
+    /// Whether the comment must begin a line. If `open` is punctuation, a letter must follow it.
     #[serde(default)]
     pub(crate) at_line_start: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) struct CodeTags<S> {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LineBreaks {
-    /// Statements end with a sign.
+    /// Never: statements end with a character such as `;`.
     #[default]
     Never,
     Always,
@@ -142,10 +142,10 @@ pub(crate) enum Escapes {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct HereDocuments<S> {
     pub(crate) open: S,
-    /// Whether blanks are allowed between the sign and the word.
+    /// Whether spaces are allowed between the operator and the word.
     #[serde(default)]
     pub(crate) spaced: bool,
-    /// Whether the sign is an operator after a value.
+    /// Whether the same characters are an operator after a value.
     #[serde(default)]
     pub(crate) before_values: bool,
     /// Whether the word may begin with a lower-case letter.
@@ -169,7 +169,7 @@ pub(crate) enum Interpolation {
     Sigils,
 }
 
-/// Whether a text starts with a sign. The first byte is compared separately, because most texts differ there.
+/// Whether a string starts with a token. The first byte is compared separately, because most strings differ there.
 #[inline]
 pub(crate) fn starts_with(text: &str, sign: &str) -> bool {
     text.as_bytes().first() == sign.as_bytes().first() && text.starts_with(sign)

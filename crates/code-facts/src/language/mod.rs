@@ -64,7 +64,7 @@ impl CodeLanguage {
         Self(Box::leak(Box::new(LanguageEntry { name: "test", encoded, decoded })))
     }
 
-    /// The description, decoded at the first call.
+    /// Returns the description, which is decoded at the first call.
     pub(super) fn description(self) -> &'static LanguageDescription<&'static str> {
         self.0.decoded.get_or_init(|| postcard::from_bytes(self.0.encoded).unwrap_or_default())
     }
@@ -91,7 +91,7 @@ impl LanguageDescription<&'static str> {
         self.calls.get(at).map(|(name, call)| (*name, call))
     }
 
-    /// The names of the described calls of a module.
+    /// Returns the names of the described calls of a module.
     pub(super) fn members_of(&self, module: &str) -> impl Iterator<Item = &'static str> {
         self.calls
             .iter()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Merges maps into others by `<<`.
+//! Merges maps into other maps with the merge key `<<`.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ pub(super) fn merge_maps(entries: &mut Vec<(Node, Node)>, merged: Vec<Vec<(Node,
     }
 }
 
-/// A text that is equal for equal keys, regardless of their positions.
+/// Returns a string that is equal for equal keys, regardless of their positions.
 fn comparison_key(key: &Node) -> String {
     let mut text = String::new();
     write_comparison_key(&key.value, &mut text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A YAML document as a tree in which every node has its position.
+//! Represents a YAML document as a tree in which every node has its position.
 //!
-//! The tree is built between the YAML parser and the types, so that each entry can be read, and rejected, on its
-//! own. Aliases and merge keys are resolved while it is built.
+//! The tree is built between the YAML parser and the types, so that each entry can be read or rejected separately.
+//! Aliases and merge keys are resolved while it is built.
 
 mod merge;
 mod scalar;
@@ -38,13 +38,13 @@ pub enum Value {
 // === impl Node ===
 
 impl Node {
-    /// The value of a key, if this is a map that has it.
+    /// Returns the value of a key, if this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         let Value::Map(entries) = &self.value else { return None };
         entries.iter().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
     }
 
-    /// The text, if this is a text.
+    /// Returns the string, if this value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),

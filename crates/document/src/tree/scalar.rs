@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Types of scalars: by tag, or by content for a plain scalar without a tag.
+//! Determines the type of a scalar: by its tag, or by its content if it is a plain scalar without a tag.
 
 use std::borrow::Cow;
 
@@ -62,8 +62,8 @@ fn unsupported(tag: Option<&Tag>) -> ScalarError {
     ScalarError::UnsupportedTag(tag.map(Tag::original).unwrap_or_default())
 }
 
-/// The name of a tag that determines the type; empty for the non-specific tag `!`. Tags of other programs, such as
-/// `!Ref`, are ignored.
+/// Returns the name of a tag that determines the type; empty for the non-specific tag `!`. Tags of other programs,
+/// such as `!Ref`, are ignored.
 fn tag_kind(tag: &Tag) -> Option<&str> {
     const CORE_TAGS: &[&str] =
         &["null", "bool", "int", "float", "str", "seq", "map", "binary", "timestamp", "time", ""];

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of nodes, with aliases expanded: a few lines of nested aliases could expand to more than fits in
 /// memory.
 const MAX_NODES: usize = 250_000;
-/// Maximum number of bytes of all texts together, with aliases expanded.
+/// Maximum number of bytes in all strings together, with aliases expanded.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
 type ParseFailure = (Spot, String);
@@ -143,7 +143,7 @@ impl TreeBuilder {
         self.size.count_node(0, self.open.len(), spot)
     }
 
-    /// Whether a `<<` is a key here; as a value it is a text.
+    /// Whether a `<<` is a merge key here; as a value it is a string.
     fn starts_merge(&mut self) -> bool {
         match self.open.last_mut().map(|open| &mut open.content) {
             Some(PartialCollection::Map { key: key @ PendingKey::None, .. }) => {

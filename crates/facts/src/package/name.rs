@@ -30,7 +30,7 @@ const ARCHIVE_SUFFIXES: &[&str] = &[
     ".conda",
 ];
 
-/// The name and origin of a package; `None` if the word is not a package.
+/// Returns the name and origin of a package; `None` if the word is not a package.
 pub(super) fn parse_package_spec(style: SpecStyle, word: &str) -> Option<(String, PackageOrigin)> {
     if word.is_empty() {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn parse_package_spec(style: SpecStyle, word: &str) -> Option<(String
     }
 }
 
-/// The package that `npm init name` runs: `create-name`.
+/// Returns the package that `npm init name` runs: `create-name`.
 pub(super) fn create_package(word: &str) -> (String, PackageOrigin) {
     let Some((name, from)) = parse_npm(word) else { return (word.to_owned(), PackageOrigin::Registry) };
     if from != PackageOrigin::Registry {
@@ -97,7 +97,7 @@ pub(super) fn create_package(word: &str) -> (String, PackageOrigin) {
     (name, from)
 }
 
-/// The origin of a package if the word is an address or a path.
+/// Returns the origin of a package if the word is an address or a path.
 fn origin_of_location(word: &str) -> Option<PackageOrigin> {
     let starts = |starts: &[&str]| starts.iter().any(|start| word.starts_with(start));
     if starts(&["git+", "git://", "git@", "ssh://", "svn+", "hg+", "bzr+"]) || is_hosted(word) {
@@ -125,7 +125,7 @@ fn is_hosted(word: &str) -> bool {
     HOST_PREFIXES.iter().any(|host| word.starts_with(host))
 }
 
-/// The name in an address: `…#egg=name`.
+/// Returns the name in an address of the form `…#egg=name`.
 fn egg_name(word: &str) -> Option<String> {
     let (_, name) = word.split_once("egg=")?;
     let name = normalize_python_name(&python_name(name.split('&').next().unwrap_or_default()));

@@ -6,7 +6,7 @@ use tenterhook_shell_facts::builtin_programs;
 
 use super::*;
 
-/// `manager name origin`, with `!` if the package is run at once and `?` if its name is unknown.
+/// Formats packages as `manager name origin`, with `!` if the package is run at once and `?` if its name is unknown.
 fn packages_of(line: &str) -> String {
     let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));

@@ -105,7 +105,7 @@ fn user_programs(text: &str) -> Programs {
     loaded.programs
 }
 
-/// Facts as texts, each with the list it is in.
+/// Formats facts as strings, each with the list it is in.
 fn fact_texts(facts: &Facts) -> Vec<String> {
     let serde_json::Value::Object(lists) = serde_json::to_value(facts).unwrap() else { panic!() };
     let items = lists.into_iter().flat_map(|(list, items)| match items {

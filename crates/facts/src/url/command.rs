@@ -10,10 +10,10 @@ use super::parse::{parse_bare, parse_location, parse_readings};
 use super::word_fragment::WordFragment;
 use super::{UrlFact, git};
 
-/// Maximum number of addresses of one command.
+/// Maximum number of addresses collected from one command.
 const MAX_URLS_PER_COMMAND: usize = 256;
 
-/// The addresses that a command would connect to, without duplicates.
+/// Returns the addresses that a command would connect to, without duplicates.
 pub(crate) fn urls_of_command(command: &ShellCommand, programs: &Programs) -> Vec<UrlFact> {
     let mut found = UrlCollector::default();
     let mentions_address = || command.words.iter().any(|word| word.shape.contains("://"));
@@ -59,7 +59,7 @@ impl UrlCollector {
         }
     }
 
-    /// Adds an address with its scheme; returns whether it is one.
+    /// Adds an address with a scheme. Returns false if the fragment is not one.
     pub(super) fn add_url(&mut self, fragment: WordFragment<'_>) -> bool {
         let facts = parse_readings(fragment.shape);
         let found = !facts.is_empty();
@@ -87,7 +87,7 @@ impl UrlCollector {
         }
     }
 
-    /// Adds `[user@]host:path`, or an address with its scheme; returns whether it is one.
+    /// Adds `[user@]host:path`, or an address with a scheme. Returns false if the fragment is neither.
     pub(super) fn add_location(&mut self, fragment: WordFragment<'_>) -> bool {
         if fragment.shape.contains("://") && self.add_url(fragment) {
             return true;
@@ -109,7 +109,7 @@ impl UrlCollector {
         }
     }
 
-    /// Adds what bash treats as a socket: `/dev/tcp/host/port`.
+    /// Adds a path that bash treats as a socket: `/dev/tcp/host/port`.
     fn add_socket(&mut self, path: &str, dynamic: bool) {
         let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"));
         let Some(rest) = rest else { return };

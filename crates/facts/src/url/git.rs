@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings of `git` that contain the address of a remote or proxy.
+//! Finds addresses of remotes and proxies in `git` settings.
 
 use tenterhook_programs::{ParsedArgs, Role, WordSlice};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Host names and IP addresses in a normalized spelling.
+//! Parses host names and IP addresses into a normalized spelling.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -78,8 +78,8 @@ pub(super) fn percent_decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Parses `127.0.0.1`, `127.1`, `0177.0.0.1`, `0x7f.1` and `2130706433`: one to four numbers, of which the last fills the
-/// remaining bytes.
+/// Parses `127.0.0.1`, `127.1`, `0177.0.0.1`, `0x7f.1` and `2130706433`: one to four numbers, the last of which fills
+/// the remaining bytes.
 fn parse_v4(name: &str) -> Option<Ipv4Addr> {
     let mut parts = name.split('.').map(parse_number).collect::<Option<Vec<_>>>()?;
     let last = parts.pop()?;
@@ -108,7 +108,7 @@ fn parse_number(part: &str) -> Option<u64> {
     digits.chars().all(|c| c.is_digit(radix)).then(|| u64::from_str_radix(digits, radix).ok())?
 }
 
-/// Parses an IPv6 address; an address that embeds an IPv4 address is converted to that.
+/// Parses an IPv6 address; an address that embeds an IPv4 address is converted to the IPv4 address.
 fn parse_v6(name: &str) -> Option<IpAddr> {
     let (address, _zone) = name.split_once('%').unwrap_or((name, ""));
     let address: Ipv6Addr = address.parse().ok()?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses one text as an address.
+//! Parses one string as an address.
 
 use super::UrlFact;
 use super::host::{parse_host, percent_decode};
@@ -11,7 +11,7 @@ const WEB_SCHEMES: &[&str] = &["http", "https", "ws", "wss", "ftp", "ftps"];
 const LOCAL_SCHEMES: &[&str] =
     &["data", "file", "mailto", "javascript", "about", "blob", "tel", "urn", "unix"];
 
-/// Parses a text that is recognizable as an address by itself.
+/// Parses a string that is recognizable as an address without context.
 pub(super) fn parse_address(text: &str) -> Option<UrlFact> {
     let clean = clean_address(text);
     if let Some((scheme, rest)) = split_scheme(&clean) {
@@ -41,7 +41,7 @@ pub(super) fn parse_address(text: &str) -> Option<UrlFact> {
         return parse_authority(text, "*", before_any(rest, &['/', '?', '#']));
     }
     let fact = parse_host_and_port(&clean).or_else(|| parse_location(&clean));
-    // Without a scheme, only what looks like a host is one: `a:b` and `12:30` are not.
+    // Without a scheme, the text must look like a host: `a:b` and `12:30` do not.
     let fact = fact.filter(|fact| {
         fact.user.is_some()
             || fact.host.contains('.') && !fact.numeric
@@ -50,7 +50,7 @@ pub(super) fn parse_address(text: &str) -> Option<UrlFact> {
     Some(with_text(fact, text))
 }
 
-/// Every reading of an address: clients disagree on a `\` before an `@`.
+/// Returns every reading of an address: clients disagree on a `\` before an `@`.
 pub(super) fn parse_readings(text: &str) -> Vec<UrlFact> {
     let mut facts: Vec<_> = parse_address(text).into_iter().collect();
     let clean = clean_address(text);
@@ -64,7 +64,7 @@ pub(super) fn parse_readings(text: &str) -> Vec<UrlFact> {
     facts
 }
 
-/// Parses `host`, `host:port` and `user@host:port/path`, as programs do that expect an address.
+/// Parses `host`, `host:port` and `user@host:port/path`, for programs that expect an address.
 pub(super) fn parse_bare(text: &str, scheme: &str) -> Option<UrlFact> {
     let clean = clean_address(text);
     parse_authority(text, scheme, before_any(clean.trim_start_matches(['/', '\\']), &['/', '\\', '?', '#']))
@@ -135,17 +135,17 @@ fn parse_host_and_port(text: &str) -> Option<UrlFact> {
     parse_bare(text, "").filter(|fact| fact.user.is_none())
 }
 
-/// Whether a text consists of digits and colons only.
+/// Whether a string consists of digits and colons only.
 fn is_digits_only(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_digit() || c == ':')
 }
 
-/// Removes surrounding blanks, and line breaks and tabs anywhere, as the URL standard requires.
+/// Removes surrounding whitespace, and line breaks and tabs anywhere, as the URL standard requires.
 fn clean_address(text: &str) -> String {
     text.trim_matches(|c: char| c <= ' ').replace(['\t', '\n', '\r'], "")
 }
 
-/// The scheme in lower case, and the text after its colon.
+/// Returns the scheme in lower case, and the text after its colon.
 fn split_scheme(text: &str) -> Option<(String, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -6,7 +6,7 @@ use tenterhook_shell_facts::builtin_programs;
 
 use super::*;
 
-/// `scheme://user@host:port`, with `?` if part of it is known only at run time.
+/// Formats the address as `scheme://user@host:port`, with `?` if part of it is known only at run time.
 fn short(fact: &UrlFact) -> String {
     let scheme = if fact.scheme.is_empty() { String::new() } else { format!("{}://", fact.scheme) };
     let user = fact.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds addresses inside a longer text.
+//! Finds addresses inside longer text.
 
 use super::UrlFact;
 use super::parse::parse_readings;
@@ -8,10 +8,10 @@ use super::parse::parse_readings;
 const URL_STARTS: &[&str] = &["http:", "https:", "ftp:", "ws:", "wss:"];
 /// Maximum number of addresses that are collected from one text.
 const MAX_URLS_PER_TEXT: usize = 256;
-/// Maximum length of an address in bytes; longer ones are cut, since the host comes first.
+/// Maximum length of an address in bytes. Longer addresses are truncated; the host comes first, so it is kept.
 const MAX_URL_BYTES: usize = 2048;
 
-/// Every web address in a text, without duplicates.
+/// Returns every web address in a string, without duplicates.
 pub(crate) fn urls_in(text: &str) -> Vec<UrlFact> {
     let mut facts: Vec<UrlFact> = Vec::new();
     let mut rest = text;

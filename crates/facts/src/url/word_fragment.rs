@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fragments of the words of a command.
+//! Represents fragments of a command's words.
 
 use tenterhook_shell_facts::ShellWord;
 
@@ -22,7 +22,7 @@ impl<'a> From<&'a ShellWord> for WordFragment<'a> {
 }
 
 impl WordFragment<'_> {
-    /// The fragment without its first bytes.
+    /// Returns the fragment without its first bytes.
     pub(super) fn skip_bytes(self, bytes: usize) -> Self {
         let text = self.text.get(bytes..).unwrap_or_default();
         // Up to the first unknown part, text and shape are equal.
@@ -31,7 +31,7 @@ impl WordFragment<'_> {
         Self { text, shape, dynamic: self.dynamic }
     }
 
-    /// The part after the first `=`.
+    /// Returns the part after the first `=`.
     pub(super) fn assigned_value(self) -> Option<Self> {
         Some(self.skip_bytes(self.text.find('=')? + 1))
     }

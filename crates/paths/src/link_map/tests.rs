@@ -13,7 +13,7 @@ fn walk_to(path: &str) -> PathWalk<'_> {
     PathWalk { path, pattern: false, keep_last_link: false }
 }
 
-/// The path that a walk ends at.
+/// Returns the path that a walk ends at.
 fn walk_end(walk: PathWalk<'_>, links: &[(&str, &str)]) -> Option<String> {
     LinkMap::probe([PathWalk { keep_last_link: false, ..walk }], &mut probe_links(links))
         .end(walk, &WalkBudget::default())

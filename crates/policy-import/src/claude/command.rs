@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Permissions on commands: `Bash(git push:*)`, spelled out or with `*` for anything.
+//! Converts permissions on commands: `Bash(git push:*)`, spelled out or with `*` for anything.
 
 use super::{PermissionConditions, PermissionKind};
 use tenterhook_document::yaml::Tree;
 
 /// Characters that an allowed command may contain: none that could start another command.
 const PLAIN_CHARACTER: &str = r"[^;&|<>`$()\\\n]";
-/// Blanks without the line break, which would start another command.
+/// Whitespace except line breaks, which would start another command.
 const BLANK_CHARACTER: &str = r"[ \t]";
 
 pub(super) fn convert(of: &str, kind: PermissionKind) -> PermissionConditions {
@@ -50,12 +50,12 @@ fn match_raw_text(pattern: String) -> tenterhook_document::yaml::Map {
     vec![("tool", Tree::text("shell")), ("regex", command)]
 }
 
-/// The program and the words after it as globs, if the rule consists of plain words.
+/// Returns the program and the words after it as globs, if the rule consists of plain words.
 fn split_words(of: &str) -> Option<(String, Vec<String>)> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:@=,+-*".contains(letter);
     let mut words = Vec::new();
     for word in of.split_whitespace() {
-        // There, `*` stands for any text; in a rule file, it stands for part of a word.
+        // In Claude Code, `*` stands for any text; in a rule file, it stands for part of a word.
         let inside = word.trim_end_matches('*').contains('*');
         if inside || !word.chars().all(plain) {
             return None;
@@ -69,7 +69,7 @@ fn split_words(of: &str) -> Option<(String, Vec<String>)> {
     Some((program.to_owned(), rest.collect()))
 }
 
-/// The rule as a regular expression: `*` is `anything`, and a trailing ` *` is optional.
+/// Converts the rule to a regular expression: `*` becomes `anything`, and a trailing ` *` is optional.
 fn to_regex(of: &str, blank: &str, anything: &str) -> String {
     let (of, tail) = match of.strip_suffix(" *") {
         Some(head) => (head, format!("(?:{blank}{anything})?")),
@@ -79,7 +79,7 @@ fn to_regex(of: &str, blank: &str, anything: &str) -> String {
     format!("{}{tail}", parts.join(anything))
 }
 
-/// Escapes a text; a space matches any number of blanks.
+/// Escapes a string; a space matches any amount of whitespace.
 fn escape_literal(text: &str, blank: &str) -> String {
     regex::escape(text).replace(r"\-", "-").replace(' ', &format!("{blank}+"))
 }

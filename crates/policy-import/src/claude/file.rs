@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Permissions on files: `Read(./.env)`, `Edit(/src/**)`, with patterns as in a `.gitignore`.
+//! Converts permissions on files: `Read(./.env)`, `Edit(/src/**)`, with patterns as in a `.gitignore`.
 
 use super::{PermissionConditions, PermissionKind, PermissionRuleError};
 use tenterhook_document::yaml::Tree;
@@ -26,7 +26,7 @@ pub(super) fn convert(
     Ok(PermissionConditions::new(matches))
 }
 
-/// Globs for the pattern of a permission rule, which also covers everything below the path.
+/// Returns the globs for the pattern of a permission rule, which also covers everything below the path.
 fn convert_globs(of: &str) -> Result<Vec<String>, PermissionRuleError> {
     if of.starts_with('!') {
         return Err(PermissionRuleError::NegatedPattern);

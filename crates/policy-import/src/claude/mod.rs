@@ -170,7 +170,7 @@ fn draft_rule(
     })
 }
 
-/// An id from the words of a rule: `Read(./.env)` becomes `read-.env`.
+/// Creates an id from the words of a rule: `Read(./.env)` becomes `read-.env`.
 fn id_words(rule: &str) -> String {
     let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_');
     let words: Vec<_> =

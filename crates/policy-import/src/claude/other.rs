@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Permissions on whole tools, MCP servers, addresses, subagents and skills.
+//! Converts permissions on whole tools, MCP servers, addresses, subagents and skills.
 
 use tenterhook_event::{McpToolId, ToolClass};
 

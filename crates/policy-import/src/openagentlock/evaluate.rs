@@ -13,7 +13,7 @@ use tenterhook_document::yaml::{Map, Tree};
 pub(super) struct EvaluatorVerdict {
     /// Description for the reader of the rule file.
     pub(super) what: &'static str,
-    /// Conditions in addition to those of the gate; one of these cases must hold.
+    /// Conditions in addition to those of the gate; one of these cases must be true.
     pub(super) cases: Vec<Map>,
     /// Whether it denies; otherwise it ends the search.
     pub(super) denies: bool,
@@ -24,7 +24,7 @@ pub(super) struct EvaluatorVerdict {
 type Verdict = Option<bool>;
 
 impl GateImporter<'_> {
-    /// All verdicts of an evaluator.
+    /// Converts all verdicts of an evaluator.
     pub(super) fn convert_evaluator(&mut self, node: &Node, gate: &str) -> Vec<EvaluatorVerdict> {
         let text = |key: &str| node.get(key).and_then(Node::text);
         let nudge = text("nudge").filter(|nudge| !nudge.is_empty()).map(ToOwned::to_owned);
@@ -89,7 +89,7 @@ impl GateImporter<'_> {
         }
     }
 
-    /// The names of a list that is given inline.
+    /// Returns the names of a list that is given inline.
     fn inline_list(&mut self, node: &Node, key: &str, gate: &str) -> Option<Vec<String>> {
         let Some(list) = node.get(key) else {
             self.leave_out(node.spot, Some(gate), format!("it has no `{key}`"), "");

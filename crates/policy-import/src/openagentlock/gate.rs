@@ -12,7 +12,7 @@ use tenterhook_document::yaml::{Map, Tree};
 const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
 
 impl GateImporter<'_> {
-    /// The rules of a gate; empty if it cannot be converted.
+    /// Converts a gate to rules; empty if the gate cannot be converted.
     pub(super) fn convert_gate(
         &mut self,
         gate: &Node,
@@ -63,7 +63,7 @@ impl GateImporter<'_> {
         drafts
     }
 
-    /// The other keys of a gate: its severity, and whether it is only monitored.
+    /// Reads the other keys of a gate: its severity, and whether it is only monitored.
     fn read_gate_keys(&mut self, gate: &Node, id: &str) -> (Option<String>, Option<bool>) {
         let Value::Map(entries) = &gate.value else { return (None, None) };
         let (mut severity, mut monitored) = (None, None);

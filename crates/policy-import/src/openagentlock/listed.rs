@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists of packages and hosts.
+//! Converts lists of packages and hosts.
 //!
-//! OpenAgentLock searches the text of a call for one name. Rules know all packages and addresses of a call and compare
-//! each of them with the list. If none is known, the text is searched as well: what was stopped before must not pass.
+//! OpenAgentLock searches the text of a call for one name. Rules know all packages and addresses of a call and
+//! compare each of them with the list. If none is known, the text is also searched, so that a call that OpenAgentLock
+//! stops is not allowed.
 
 use super::matches::literal_glob;
 use tenterhook_document::yaml::{Map, Tree};
 
-/// One of the two kinds of lists: its descriptions, and how its names are matched.
+/// A kind of list (packages or hosts): its descriptions, and how its names are matched.
 pub(super) struct NameList {
     pub(super) denies_any: &'static str,
     pub(super) denies_on: &'static str,
@@ -71,30 +72,31 @@ pub(super) const HOSTS: NameList = NameList {
     behind: r#"(?:[\s:/?#"'`]|$)"#,
 };
 
-/// Names of packages, as written.
+/// Returns the names of packages, as written.
 pub(super) fn packages(list: &[String]) -> Tree {
     Tree::texts(list.iter().cloned())
 }
 
 impl NameList {
-    /// Globs on the names in the list.
+    /// Returns globs that match the names in the list.
     pub(super) fn listed_globs(&self, list: &[String]) -> Vec<String> {
         list.iter().map(|name| literal_glob(&(self.name)(name))).collect()
     }
 
-    /// Globs on all other names.
+    /// Returns globs that match all names not in the list.
     pub(super) fn unlisted_globs(&self, list: &[String]) -> Vec<String> {
         let except = self.listed_globs(list).into_iter().map(|name| format!("!{name}"));
         std::iter::once("*".to_owned()).chain(except).collect()
     }
 
-    /// The condition that the call has one of these packages or addresses; without names, any.
+    /// Returns the condition that the call has one of these packages or addresses; without names, any package or
+    /// address.
     pub(super) fn known_condition(&self, names: &[String]) -> (&'static str, Tree) {
         let (key, map) = (self.fact)(names);
         (key, Tree::Map(map))
     }
 
-    /// The condition that the text contains a name of the list; without a list, any name.
+    /// Returns the condition that the text contains a name of the list; without a list, any name.
     pub(super) fn text_condition(&self, list: Option<&[String]>) -> (&'static str, Tree) {
         let pattern = match list {
             None => format!("{}{}", self.before, self.any),
@@ -106,7 +108,7 @@ impl NameList {
         ("regex", Tree::Map(vec![(self.text, Tree::texts([pattern]))]))
     }
 
-    /// The condition that no package or address is known, and that the text contains no name of the list.
+    /// Returns the condition that no package or address is known, and that the text contains no name of the list.
     pub(super) fn unlisted_condition(&self, list: &[String]) -> (&'static str, Tree) {
         let mut cases = vec![Tree::Map(vec![self.known_condition(&[])])];
         if !list.is_empty() {

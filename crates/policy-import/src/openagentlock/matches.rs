@@ -17,7 +17,7 @@ const PATTERNS: &[(&str, &str)] = &[
 ];
 
 impl GateImporter<'_> {
-    /// All alternatives of a `match`; empty if none can be converted.
+    /// Converts all alternatives of a `match`; empty if none can be converted.
     pub(super) fn convert_alternatives(&mut self, node: &Node, gate: &str) -> Vec<Map> {
         let Some(any_of) = node.get("any_of") else {
             return self.convert_conditions(node, gate).into_iter().collect();
@@ -40,8 +40,8 @@ impl GateImporter<'_> {
         items.iter().flat_map(|item| self.convert_alternatives(item, gate)).collect()
     }
 
-    /// Conditions that must all hold. `None` if one of them cannot be converted: a rule with fewer conditions would be a
-    /// different rule.
+    /// Converts conditions that must all be true. `None` if one of them cannot be converted: a rule with fewer
+    /// conditions would be a different rule.
     fn convert_conditions(&mut self, node: &Node, gate: &str) -> Option<Map> {
         let Value::Map(entries) = &node.value else {
             self.leave_out(node.spot, Some(gate), "`match` must be a map", "");
@@ -83,7 +83,7 @@ impl GateImporter<'_> {
         Some(map)
     }
 
-    /// The condition on the tool by its name, by a prefix of the name, or both.
+    /// Returns the condition on the tool: its name, a prefix of the name, or both.
     fn tool_condition(
         &mut self,
         tool: Option<&str>,
@@ -150,7 +150,8 @@ fn add_patterns(patterns: &mut Vec<(&'static str, Vec<String>)>, about: &'static
     }
 }
 
-/// The tool by its name. In rule files, `shell` is every shell tool; a name with brackets is only a name.
+/// Returns the condition for a tool name. In rule files, `shell` is every shell tool; a name with brackets is only a
+/// name.
 fn tool_name(name: &str) -> String {
     let glob = literal_glob(name);
     match name.chars().next() {
@@ -161,18 +162,18 @@ fn tool_name(name: &str) -> String {
     }
 }
 
-/// A literal glob for a name. In OpenAgentLock, only `*` and `?` are special, and only in paths; a character that is
-/// special in rule files is replaced by `?`.
+/// Returns a literal glob for a name. In OpenAgentLock, only `*` and `?` are special, and only in paths; a character
+/// that is special in rule files is replaced by `?`.
 pub(super) fn literal_glob(name: &str) -> String {
     name.chars().map(|letter| if "*?[]{}\\!".contains(letter) { '?' } else { letter }).collect()
 }
 
 /// Converts a path glob of OpenAgentLock: `**` is any text, `*` any text without a slash, `?` one character.
 ///
-/// In rule files, `**` is a whole component of a path. One next to other characters is converted to the two things that
-/// it can mean: more of the same name, or names below it.
+/// In rule files, `**` is a whole component of a path. A `**` next to other characters is converted to both of its
+/// possible meanings: more of the same name, or names below it.
 fn path_globs(theirs: &str) -> Vec<String> {
-    // More globs than this are unreadable; the number doubles with each `**`.
+    // Maximum number of globs. The number doubles with each `**`, and more would be unreadable.
     const MAX_GLOBS: usize = 64;
     let mut globs = vec![String::new()];
     let mut rest = theirs;
@@ -194,7 +195,7 @@ fn path_globs(theirs: &str) -> Vec<String> {
         globs.extend(shorter.unwrap_or_default());
         rest = behind;
         if globs.len() >= MAX_GLOBS {
-            // Rather too wide than too narrow: everything that begins like this.
+            // Prefer a glob that is too wide: everything that begins like this.
             rest = "";
         }
     }

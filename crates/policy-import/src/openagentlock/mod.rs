@@ -2,9 +2,9 @@
 
 //! Converts the gates of OpenAgentLock to rules.
 //!
-//! In OpenAgentLock, the first gate that matches and does not `skip` decides, and `allow` means that there is no
-//! objection. So the rule file has `order: first`, and a gate that allows becomes a rule with `verdict: none`: it ends
-//! the search but does not allow the call.
+//! In OpenAgentLock, the first gate that matches and does not `skip` decides, and `allow` only means that no gate
+//! denies. The rule file therefore has `order: first`, and a gate that allows becomes a rule with `verdict: none`,
+//! which ends the search but does not allow the call.
 
 mod evaluate;
 mod gate;

@@ -2,7 +2,7 @@
 
 //! Converts a pattern of Go's `regexp` to Rust's `regex`.
 //!
-//! The two syntaxes are closely related. Differences are rewritten; a pattern that cannot be rewritten is refused. One
+//! Both syntaxes are closely related. Differences are rewritten; a pattern that cannot be rewritten is refused. One
 //! difference remains: in Go, `\b`, `\w`, `\d` and `\s` match ASCII only.
 
 use std::iter::Peekable;
@@ -21,7 +21,7 @@ pub(super) enum Re2Error {
     Syntax { message: String, source: regex::Error },
 }
 
-/// The equivalent pattern for Rust's `regex`.
+/// Converts a pattern to the equivalent pattern for Rust's `regex`.
 pub(super) fn convert_regex(pattern: &str) -> Result<String, Re2Error> {
     let out = rewrite_pattern(pattern)?;
     match regex::Regex::new(&out) {
@@ -41,7 +41,7 @@ fn rewrite_pattern(pattern: &str) -> Result<String, Re2Error> {
         match letter {
             '\\' => rewrite_escape(&mut rest, &mut out)?,
             '[' => rewrite_class(&mut rest, &mut out)?,
-            // In Go, a `{` that starts no repetition is literal.
+            // In Go, a `{` that does not start a repetition is literal.
             '{' if !is_repetition(rest.clone()) => out.push_str("\\{"),
             letter => out.push(letter),
         }

@@ -8,7 +8,7 @@ fn import(list: &str, rule: &str) -> ImportedRules {
     import_claude_permissions("settings.json", &settings.to_string()).unwrap()
 }
 
-/// The conditions of the only rule, as YAML on one line.
+/// Returns the conditions of the only rule, as YAML on one line.
 fn matches(list: &str, rule: &str) -> String {
     let imported = import(list, rule);
     assert_eq!(imported.left_out, []);

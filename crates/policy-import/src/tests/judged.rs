@@ -8,7 +8,7 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall}
 use crate::{import_claude_permissions, import_openagentlock};
 use tenterhook_policy::{EvalEnvironment, RuleSet, RuleSource, SessionState, SourceLayer, facts, judge};
 
-/// The strictest verdict of the rules of a file on a call.
+/// Returns the strictest verdict of the rules of a file on a call.
 fn decision(yaml: &str, source: &str, tool: &str, args: Value) -> Decision {
     let loaded =
         RuleSet::load(&[RuleSource { name: "x.yaml", text: yaml, layer: SourceLayer::User, trusted: true }]);

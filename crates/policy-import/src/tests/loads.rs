@@ -58,7 +58,7 @@ const PERMISSIONS: &[&str] = &[
     "NotebookEdit(x.ipynb)",
 ];
 
-/// The problems of a file that is loaded together with the built-in rules.
+/// Returns the problems of a file that is loaded together with the built-in rules.
 fn problems(text: &str, layer: SourceLayer, trusted: bool) -> Vec<String> {
     let mut sources = RuleSet::baseline_sources().to_vec();
     sources.push(RuleSource { name: "imported.yaml", text, layer, trusted });

@@ -10,9 +10,9 @@ use crate::source::{RuleSource, SourceLayer};
 /// The programs that the policy describes, in addition to the built-in ones.
 #[derive(Debug, Default)]
 pub(super) struct PolicyPrograms {
-    /// Programs of all files; `None` without files.
+    /// Programs from all files; `None` if there are no files.
     pub(super) all: Option<Programs>,
-    /// Programs of all files except those of projects; `None` if projects have none.
+    /// Programs from all files except project files; `None` if there are no project files.
     without_projects: Option<Programs>,
 }
 
@@ -30,8 +30,8 @@ impl PolicyPrograms {
         (Self { all: Some(loaded.programs), without_projects }, loaded.problems)
     }
 
-    /// The programs with which examples of rules of this layer are evaluated. A project's file must not decide whether
-    /// rules of other layers are active.
+    /// Returns the programs with which examples of rules of this layer are evaluated. A project's file must not
+    /// decide whether rules of other layers are active.
     pub(super) fn for_examples(&self, layer: SourceLayer) -> Option<&Programs> {
         if layer == SourceLayer::Project {
             return self.all.as_ref();
@@ -40,8 +40,8 @@ impl PolicyPrograms {
     }
 }
 
-/// Only the organisation may replace the description of a program: all rules depend on the facts that a description
-/// gives, and locked rules must hold regardless of later layers.
+/// Creates the source of one program file. Only the organisation may replace a built-in description, because all
+/// rules depend on the facts that descriptions give, and locked rules must apply regardless of later layers.
 fn user_file<'a>(source: &RuleSource<'a>) -> UserProgramSource<'a> {
     let may_replace = source.layer == SourceLayer::Organisation && source.trusted;
     UserProgramSource {

@@ -23,9 +23,9 @@ use crate::source::{RuleSettings, RuleSource};
 /// How rule files are loaded.
 #[derive(Debug, Clone, Copy)]
 pub enum LoadMode<'a> {
-    /// Every file is parsed, its patterns are compiled and its examples are checked.
+    /// Parses every file, compiles its patterns and checks its examples.
     Checked,
-    /// A file whose text is unchanged since these rules were compiled is taken from them. Other files are checked.
+    /// Takes a file from these compiled rules if its text has not changed since. Other files are parsed and checked.
     Trusted(&'a Arc<CompiledRules>),
 }
 
@@ -34,7 +34,7 @@ pub enum LoadMode<'a> {
 pub struct LoadedRules {
     /// The rules that are active.
     pub rules: RuleSet,
-    /// What was refused, and why.
+    /// Rules and files that were refused, and why.
     pub problems: Vec<Problem>,
 }
 
@@ -44,11 +44,11 @@ const INACTIVE_RULE_HINT: &str = "this rule is not active; the others are";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExampleCheck {
     Run,
-    /// For rule packs, whose examples a test checks.
+    /// Skips the check. Used for rule packs, whose examples are checked by a test.
     Skip,
 }
 
-/// Rules and problems while files are loaded.
+/// Collects rules and problems while files are loaded.
 pub(super) struct RuleLoader {
     /// Rules that were compiled before, without those of changed files.
     trusted: Option<RuleSegment>,
@@ -101,7 +101,8 @@ impl RuleLoader {
             segment.keep_files(&trusted_files);
             loading.trusted = Some(segment);
         }
-        // A layer cannot take an id from an earlier layer, regardless of the order of the files.
+        // Sorted by layer, so that a later layer cannot take an id from an earlier one, whatever the order of the
+        // files.
         others.sort_by_key(|(source, _)| source.layer);
         for (number, (source, digest)) in others.into_iter().enumerate() {
             loading.read(source, digest, first_number + number);
@@ -160,7 +161,7 @@ impl RuleLoader {
         compiled.map(|compiled| RuleSegment::new(Arc::new(compiled)))
     }
 
-    /// Adds one rule if it can be used and its examples hold.
+    /// Adds one rule if it is valid and its examples pass.
     fn add_rule(
         &mut self,
         mut wire: wire::RuleSpec,
@@ -212,7 +213,7 @@ impl RuleLoader {
         self.rules.push(rule);
     }
 
-    /// Where the rule of this id is defined.
+    /// Returns where the rule with this id is defined.
     fn location_of(&self, id: &str) -> Option<String> {
         let trusted = self.trusted.as_ref();
         let compiled = trusted.and_then(|segment| segment.find_rule(id).map(|number| segment.rule(number)));
@@ -220,7 +221,7 @@ impl RuleLoader {
         compiled.or_else(|| self.taken.get(id).cloned())
     }
 
-    /// Whether the rule of this id is locked; `None` if there is no such rule.
+    /// Whether the rule with this id is locked; `None` if there is no such rule.
     fn is_locked(&self, id: &str) -> Option<bool> {
         let trusted = self.trusted.as_ref().and_then(|segment| {
             let number = segment.find_rule(id)?;
@@ -290,7 +291,7 @@ impl RuleLoader {
         }
     }
 
-    /// Removes rules and renumbers those of each file.
+    /// Removes rules and renumbers the remaining rules of each file.
     fn remove(&mut self, removed: &[usize]) {
         let mut number = 0;
         self.rules.retain(|_| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compiles rules as they are written to rules that can be evaluated.
+//! Compiles rules from their written form to a form that can be evaluated.
 
 mod descriptions;
 mod digest;
@@ -24,13 +24,13 @@ pub use loading::{LoadMode, LoadedRules};
 pub use packs::compile_packs;
 pub use set::RuleSet;
 
-/// Events of a rule that names none: those before something happens.
+/// Default events of a rule: those that occur before an action.
 const DEFAULT_EVENTS: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest];
 
-/// Events of a budget that names none: before something is asked of a model or done for it.
+/// Default events of a budget: those before a model is called or a tool runs.
 const DEFAULT_BUDGET_EVENTS: &[EventKind] = &[EventKind::Prompt, EventKind::PreModel, EventKind::PreTool];
 
-/// Compiles one rule of the file with this number, or returns everything that is wrong with it.
+/// Compiles one rule of the file with this number, or returns every mistake in it.
 pub(crate) fn compile_rule(
     wire: wire::RuleSpec,
     header: &RuleFileHeader,
@@ -67,7 +67,7 @@ pub(crate) fn compile_rule(
         wrong.push(error);
         None
     });
-    // Where the first matching rule decides, a rule with no effect of its own shadows later ones.
+    // In a file where the first matching rule decides, a rule without an effect of its own shadows later rules.
     let idle = verdict == Decision::None && labels.is_empty() && !changes;
     if idle && header.order != wire::RuleOrder::First {
         wrong.push(RuleError::NoEffect);
@@ -154,7 +154,7 @@ fn compile_match_limit(wire: &wire::LimitSpec) -> Result<MatchLimit, LimitError>
     }
 }
 
-/// Overriding other rules is the strongest thing a rule can do, so it must be narrow.
+/// Refuses `overrides` in a rule that is not narrow: overriding other rules is the strongest thing a rule can do.
 fn check_overrides(
     id: &str,
     overrides: &[String],

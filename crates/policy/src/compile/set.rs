@@ -21,7 +21,7 @@ use crate::state::{SessionState, StateDelta};
 /// All active rules together: compiled, immutable, cheap to share in an [`Arc`].
 #[derive(Debug)]
 pub struct RuleSet {
-    /// In rule order: rules that were compiled before, then rules that were read from files.
+    /// Segments in rule order: rules that were compiled before, then rules that were read from files.
     pub(super) segments: Vec<RuleSegment>,
     pub(super) prices: UserPrices,
     pub(super) digest: u64,
@@ -36,8 +36,8 @@ impl RuleSet {
         Self::load_with(sources, &RuleSettings::default(), LoadMode::Checked)
     }
 
-    /// Loads rule files with the user's settings. Never fails as a whole: a broken rule is refused and the others stay
-    /// active.
+    /// Loads rule files with the user's settings. Loading never fails as a whole: an invalid rule is refused and the
+    /// others stay active.
     pub fn load_with(
         sources: &[RuleSource<'_>],
         settings: &RuleSettings<'_>,
@@ -55,17 +55,17 @@ impl RuleSet {
         Self::load(&BASELINE)
     }
 
-    /// Rule files of the packs that are on by default.
+    /// Returns the rule files of the packs that are on by default.
     pub fn baseline_sources() -> &'static [RuleSource<'static>] {
         &BASELINE
     }
 
-    /// Every pack that is compiled into the program, active or not.
+    /// Returns every pack that is compiled into the program, active or not.
     pub fn packs() -> &'static [BuiltInPack] {
         &PACKS
     }
 
-    /// Digest of the texts and settings that the rules were loaded from, equal on every machine.
+    /// Returns a digest of the texts and settings that the rules were loaded from. It is equal on every machine.
     pub fn digest(&self) -> String {
         format!("{:016x}", self.digest)
     }
@@ -76,23 +76,23 @@ impl RuleSet {
             || kind == EventKind::PostModel && self.has_budgets()
     }
 
-    /// Programs with which facts are derived, if the policy describes any: see
+    /// Returns the programs with which facts are derived, if the policy describes any: see
     /// [`EvalEnvironment::programs`](crate::EvalEnvironment::programs).
     pub fn programs(&self) -> Option<&Programs> {
         self.programs.as_ref()
     }
 
-    /// Prices of models.
+    /// Returns the prices of models.
     pub fn prices(&self) -> &PriceTable {
         self.prices.table()
     }
 
-    /// Spend that an event reports, if a rule has a budget.
+    /// Returns the spend that an event reports, if a rule has a budget.
     pub(crate) fn spend_of(&self, event: &Event) -> Option<DailySpend> {
         self.has_budgets().then(|| DailySpend::from_event(event, self.prices()))?
     }
 
-    /// Spend that the transcript's totals in an event add, if a rule has a budget.
+    /// Returns the spend that the transcript totals in an event add, if a rule has a budget.
     pub(crate) fn reported_spend(&self, event: &Event, state: &SessionState) -> Option<StateDelta> {
         self.has_budgets().then(|| ReportedUsage::delta_from_event(event, &state.reported))?
     }
@@ -116,18 +116,18 @@ impl RuleSet {
         self.segments.iter().any(of_kind) || kind == EventKind::PostModel && self.has_budgets()
     }
 
-    /// Whether any rule looks at the groups of the account that runs the agent; finding them takes time.
+    /// Whether any rule looks at the groups of the account that runs the agent; looking them up takes time.
     pub fn uses_groups(&self) -> bool {
         self.has_any(|notable| &notable.by_group)
     }
 
-    /// Whether matches of a rule are counted for all sessions together.
+    /// Whether matches of a rule are counted across all sessions.
     pub fn counts_all_sessions(&self, rule: &str) -> bool {
         let limit = self.rule(rule).and_then(|rule| rule.limit);
         matches!(limit, Some(RuleLimit::Matches(MatchLimit { shared: true, .. })))
     }
 
-    /// Whether any rule counts all sessions together.
+    /// Whether any rule counts matches across all sessions.
     pub fn needs_all_sessions(&self) -> bool {
         self.has_any(|notable| &notable.all_sessions)
     }
@@ -141,22 +141,22 @@ impl RuleSet {
         &self.segments
     }
 
-    /// Number of active rules.
+    /// Returns the number of active rules.
     pub fn count(&self) -> usize {
         self.segments.iter().map(RuleSegment::count).sum()
     }
 
-    /// The rules, in order. All of them are decoded.
+    /// Returns the rules in order and decodes all of them.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.segments.iter().flat_map(RuleSegment::rules)
     }
 
-    /// The rule of this id, if it is active.
+    /// Returns the rule with this id, if it is active.
     pub fn rule(&self, id: &str) -> Option<&Rule> {
         self.segments.iter().find_map(|segment| segment.find_rule(id).map(|number| segment.rule(number)))
     }
 
-    /// Rules that are valid but probably not what the author intended, at this time.
+    /// Returns warnings about rules that are valid at this time but probably not what the author intended.
     pub fn warnings(&self, now: Timestamp) -> Vec<Problem> {
         let mut warnings = self.warnings.clone();
         for segment in &self.segments {
@@ -173,8 +173,8 @@ impl RuleSet {
         warnings
     }
 
-    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` means all of
-    /// them. Every rule that does match is visited.
+    /// Visits the rules that may match an event, in order, each with the alternatives that may match; `None` means
+    /// all alternatives. No matching rule is skipped.
     pub(crate) fn visit_candidates<'s>(
         &'s self,
         event: &Event,

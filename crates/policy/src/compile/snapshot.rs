@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule set as bytes, for hooks that find no daemon. Rules that are compiled into the program are not repeated: a
+//! Serializes a rule set for hooks that find no daemon. Rules that are compiled into the program are not repeated: a
 //! snapshot stores which of them are active.
 
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::set::RuleSet;
 use crate::budget::UserPrices;
 use crate::compiled::{CompiledRules, RuleBytes, RuleSegment};
 
-/// Incremented when the form below changes.
+/// Format version, incremented when the struct below changes.
 const SNAPSHOT_FORMAT: u32 = 2;
 
-/// Head of a snapshot; the compiled form of the user's rules follows.
+/// Header of a snapshot. The compiled form of the user's rules follows it.
 #[derive(Serialize, Deserialize)]
 struct SnapshotForm<'a> {
     format: u32,
-    /// Rules of the program: their fingerprint, and the numbers of those that are not active.
+    /// Fingerprint of the rules that are compiled into the program, and the numbers of those that are not active.
     trusted: Option<(u64, Vec<u32>)>,
     monitor: bool,
     digest: u64,
@@ -32,7 +32,7 @@ struct SnapshotForm<'a> {
 }
 
 impl RuleSet {
-    /// Writes the set as bytes that [`RuleSet::from_snapshot`] reads with the same compiled rules. Problems and warnings
+    /// Serializes the set for [`RuleSet::from_snapshot`], which needs the same compiled rules. Problems and warnings
     /// are left out.
     pub fn to_snapshot(&self, mode: LoadMode<'_>) -> Option<Vec<u8>> {
         let is_trusted = |segment: &&RuleSegment| match mode {

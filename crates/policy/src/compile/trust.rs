@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Restrictions for rule files that are not trusted: their rules may be stricter, and nothing else.
+//! Restricts rule files that are not trusted: their rules may only make the policy stricter.
 
 use tenterhook_event::Decision;
 
@@ -8,7 +8,7 @@ use crate::load::wire;
 use crate::rule::{Rule, RuleMode};
 use crate::source::SourceLayer;
 
-/// The first key of an untrusted rule that it may not have, as an error message.
+/// Returns an error message about the first key that an untrusted rule may not have.
 pub(super) fn find_forbidden_key(wire: &wire::RuleSpec, why: &str) -> Option<String> {
     let forbidden = [
         ("verdict: allow", wire.verdict == wire::VerdictSpec::Allow),
@@ -24,8 +24,8 @@ pub(super) fn find_forbidden_key(wire: &wire::RuleSpec, why: &str) -> Option<Str
     Some(format!("{why}, so its rules cannot have `{what}`"))
 }
 
-/// Replaces the reason, because no text of an untrusted file may reach a model, and ignores monitor mode of the
-/// organisation's file, because an untrusted text could use it to switch rules off.
+/// Replaces the reason, because no text from an untrusted file may reach a model. Also ignores monitor mode in an
+/// organisation file, because an untrusted file could use it to switch rules off.
 pub(super) fn with_fixed_reason(mut rule: Rule) -> Rule {
     let effect = if rule.verdict == Decision::Deny { "denies this" } else { "requires approval" };
     let whose = match rule.layer {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Encoded values in one byte buffer, each readable without decoding the others.
+//! Stores encoded values in one byte buffer. Each value can be read without decoding the others.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Size of an offset in a table of offsets. It is fixed, so that the n-th is found without reading those before it.
+/// Size of an offset in a table of offsets. The size is fixed, so that any offset can be read without reading those
+/// before it.
 pub(super) const OFFSET_BYTES: usize = 4;
 
 /// The bytes after the header.
@@ -28,7 +29,7 @@ pub(crate) struct BodyWriter(Vec<u8>);
 pub(crate) struct WriteError;
 
 impl<'a> BodyBytes<'a> {
-    /// The bytes of a section; empty if it is out of range.
+    /// Returns the bytes of a section; empty if it is out of range.
     pub(crate) fn bytes(self, section: BodySection) -> &'a [u8] {
         let range = usize::try_from(section.start).ok().zip(usize::try_from(section.length).ok());
         let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
@@ -57,7 +58,7 @@ impl BodyWriter {
         self.add_bytes(&bytes)
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Result<BodySection, WriteError> {
         let number = |number: usize| u32::try_from(number).map_err(|_| WriteError);
         let section = BodySection { start: number(self.0.len())?, length: number(bytes.len())? };
@@ -75,7 +76,7 @@ impl BodyWriter {
         self.add_bytes(&offsets)
     }
 
-    /// An empty section at the end.
+    /// Returns an empty section at the end of the body.
     pub(crate) fn end(&mut self) -> Result<BodySection, WriteError> {
         self.add_bytes(&[])
     }
@@ -85,7 +86,7 @@ impl BodyWriter {
     }
 }
 
-/// The n-th offset of a table.
+/// Returns the offset at index `number` of a table.
 pub(super) fn offset_at(offsets: &[u8], number: usize) -> Option<usize> {
     let bytes = offsets.get(number.checked_mul(OFFSET_BYTES)?..)?.first_chunk::<OFFSET_BYTES>()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule that is decoded when it is first needed, with only those of its alternatives that could hold.
+//! A rule that is decoded when it is first needed, with only the alternatives that could match.
 
 use std::sync::OnceLock;
 
@@ -27,12 +27,13 @@ struct EncodedRuleRecord<'a> {
 }
 
 impl LazyRule {
-    /// The whole rule. With `monitor`, it is set to monitor mode unless it is locked.
+    /// Returns the whole rule. With `monitor`, the rule is set to monitor mode unless it is locked.
     pub(super) fn whole<'b>(&self, record: impl FnOnce() -> Option<&'b [u8]>, monitor: bool) -> &Rule {
         self.whole.get_or_init(|| Box::new(decode(record(), None, monitor)))
     }
 
-    /// The rule with some of its alternatives, and which of them to check; `None` means all that it has.
+    /// Returns the rule with some of its alternatives, and which of them to check; `None` means all alternatives of
+    /// the returned rule.
     pub(super) fn with_alternatives<'b, 'w>(
         &self,
         record: impl Fn() -> Option<&'b [u8]>,
@@ -44,7 +45,7 @@ impl LazyRule {
                 let rule = decode(record(), Some(wanted), monitor);
                 Box::new((wanted.to_vec(), rule))
             });
-            // A rule that allows can only be evaluated with all of its alternatives.
+            // A rule that allows has to be evaluated with all of its alternatives.
             if part.0 == wanted && matches!(part.1.verdict, Decision::Ask | Decision::Deny) {
                 return (&part.1, None);
             }
@@ -88,7 +89,7 @@ fn decode_all<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     rest.is_empty().then_some(value)
 }
 
-/// Replaces a rule that cannot be decoded: it denies everything that the rule could have matched.
+/// Creates a replacement for a rule that cannot be decoded. It denies everything that the rule could have matched.
 pub(crate) fn undecodable_rule(record: Option<&[u8]>) -> Rule {
     // The id is the first field of a rule.
     let id = record.and_then(|record| postcard::take_from_bytes::<&str>(record).ok());

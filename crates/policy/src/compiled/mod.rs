@@ -3,12 +3,12 @@
 //! The compiled form of rules, encoded with postcard. The build compiles the baseline to it, rule files are compiled
 //! to it when they are loaded, and snapshots contain it.
 //!
-//! It is a header followed by a body. Rules and their alternatives are slices of the body and are decoded when they
-//! could match; the keys of the index are in a hash table in the same bytes. Values that take long to build (regular
-//! expressions, CEL conditions) are stored as text and built when they are first needed.
+//! The form is a header followed by a body. Rules and their alternatives are slices of the body and are decoded only
+//! when they could match. The keys of the index are in a hash table in the body. Values that take long to build
+//! (regular expressions, CEL conditions) are stored as text and built when they are first needed.
 //!
-//! Only the version of the program that wrote the form can read it. Callers decide whether the bytes can be trusted;
-//! damaged bytes never cause a panic, and a rule or index that cannot be decoded denies.
+//! Only the version of the program that wrote the form can read it. Callers decide whether the bytes can be trusted.
+//! Damaged bytes never cause a panic; a rule or index that cannot be decoded denies the call.
 
 mod body;
 mod lazy_rule;
@@ -35,13 +35,13 @@ const COMPILED_FORMAT: u32 = 1;
 /// The bytes of compiled rules.
 #[derive(Clone)]
 pub enum RuleBytes {
-    /// Bytes that are part of the program.
+    /// Bytes that are compiled into the program.
     Static(&'static [u8]),
     /// Shared bytes; the rules start at this offset.
     Shared(Arc<Vec<u8>>, usize),
 }
 
-/// Compiled rules whose header is decoded.
+/// Compiled rules with a decoded header.
 pub struct CompiledRules {
     bytes: RuleBytes,
     /// Offset at which the body begins.
@@ -49,7 +49,7 @@ pub struct CompiledRules {
     pub(crate) header: CompiledHeader,
 }
 
-/// What is known about the rules without decoding them.
+/// Data about the rules that is available without decoding them.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CompiledHeader {
     format: u32,
@@ -75,7 +75,7 @@ pub(crate) struct FileForm {
     pub(crate) layer: SourceLayer,
     /// A hash of the file's text.
     pub(crate) digest: u64,
-    /// Numbers of its rules: the first, and one after the last.
+    /// Range of its rule numbers: the first, and one past the last.
     pub(crate) rules: (u32, u32),
     /// Kinds of events that its rules handle.
     pub(crate) kinds: Vec<EventKind>,
@@ -90,7 +90,7 @@ pub(crate) struct NotableRules {
     pub(crate) by_group: Vec<u32>,
     /// Rules with a budget.
     pub(crate) budgets: Vec<u32>,
-    /// Rules that count all sessions together.
+    /// Rules that count matches across all sessions.
     pub(crate) all_sessions: Vec<u32>,
     /// Rules with an expiry date.
     pub(crate) expiring: Vec<u32>,
@@ -99,7 +99,8 @@ pub(crate) struct NotableRules {
 }
 
 impl CompiledRules {
-    /// Opens rules that this version of the program compiled; `None` if the bytes are truncated or of another version.
+    /// Opens rules that this version of the program compiled; `None` if the bytes are truncated or were written by
+    /// another version.
     pub fn open(bytes: RuleBytes) -> Option<Self> {
         let all = bytes.as_slice();
         let (header, body) = postcard::take_from_bytes::<CompiledHeader>(all).ok()?;
@@ -110,18 +111,18 @@ impl CompiledRules {
         Some(Self { bytes, start, header })
     }
 
-    /// A hash of all rules in the compiled form.
+    /// Returns a hash of all rules in the compiled form.
     pub fn fingerprint(&self) -> u64 {
         self.header.fingerprint
     }
 
-    /// Number of rules of a file.
+    /// Returns the number of rules of a file.
     pub fn rule_count_of(&self, file: &str) -> Option<usize> {
         let file = self.header.files.iter().find(|form| form.name == file)?;
         usize::try_from(file.rules.1.checked_sub(file.rules.0)?).ok()
     }
 
-    /// Number of the file with this source and text.
+    /// Returns the number of the file with this source and text digest.
     pub(crate) fn find_file(&self, source: &RuleSource<'_>, digest: u64) -> Option<usize> {
         let same =
             |form: &FileForm| form.layer == source.layer && form.name == source.name && form.digest == digest;
@@ -136,19 +137,19 @@ impl CompiledRules {
         self.bytes.as_slice()
     }
 
-    /// Number of rules.
+    /// Returns the number of rules.
     pub(crate) fn count(&self) -> usize {
         (self.body().bytes(self.header.offsets).len() / OFFSET_BYTES).saturating_sub(1)
     }
 
-    /// The encoded bytes of a rule.
+    /// Returns the encoded bytes of a rule.
     pub(crate) fn record(&self, number: usize) -> Option<&[u8]> {
         let offsets = self.body().bytes(self.header.offsets);
         let (start, end) = (offset_at(offsets, number)?, offset_at(offsets, number + 1)?);
         self.body().bytes(self.header.records).get(start..end)
     }
 
-    /// Number of the rule of this id.
+    /// Returns the number of the rule with this id.
     pub(crate) fn find_rule(&self, id: &str) -> Option<u32> {
         let mut found = Vec::new();
         self.header.ids.find(self.body(), id, &mut found);

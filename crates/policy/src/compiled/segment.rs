@@ -23,12 +23,12 @@ pub(crate) struct RuleSegment {
     monitor: bool,
     /// The index of each kind of event, decoded when the first such event arrives.
     indexes: Vec<OnceLock<KindIndex>>,
-    /// Replaces rules that a damaged index has lost.
+    /// Used in place of rules that cannot be found because the index is damaged.
     damaged: OnceLock<Box<Rule>>,
 }
 
 impl RuleSegment {
-    /// A segment in which all rules are active.
+    /// Creates a segment in which all rules are active.
     pub(crate) fn new(compiled: Arc<CompiledRules>) -> Self {
         let count = compiled.count();
         Self {
@@ -44,11 +44,11 @@ impl RuleSegment {
     /// Sets rules that are not locked to monitor mode.
     pub(crate) fn set_monitor(&mut self) {
         self.monitor = true;
-        // Rules that are already decoded have the old mode.
+        // Discard rules that were decoded with the old mode.
         self.rules.fill_with(LazyRule::default);
     }
 
-    /// Disables the rules of all other files.
+    /// Disables all rules except those of these files.
     pub(crate) fn keep_files(&mut self, files: &[usize]) {
         for (number, file) in self.compiled.header.files.iter().enumerate() {
             if !files.contains(&number) {
@@ -67,7 +67,7 @@ impl RuleSegment {
         }
     }
 
-    /// Numbers of the rules that are not active.
+    /// Returns the numbers of the rules that are not active.
     pub(crate) fn disabled(&self) -> Vec<u32> {
         (0..).zip(&self.active).filter(|(_, active)| !**active).map(|(number, _)| number).collect()
     }
@@ -80,7 +80,7 @@ impl RuleSegment {
         &self.compiled
     }
 
-    /// Number of the rule of this id, if it is active.
+    /// Returns the number of the rule with this id, if it is active.
     pub(crate) fn find_rule(&self, id: &str) -> Option<u32> {
         self.compiled.find_rule(id).filter(|number| self.is_active(*number))
     }
@@ -94,12 +94,12 @@ impl RuleSegment {
         self.active.iter().filter(|active| **active).count()
     }
 
-    /// The active rules, in order.
+    /// Returns the active rules, in order.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
         (0..).zip(&self.active).filter(|(_, active)| **active).map(|(number, _)| self.rule(number))
     }
 
-    /// One rule, active or not.
+    /// Returns one rule, active or not.
     pub(crate) fn rule(&self, number: u32) -> &Rule {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match self.rules.get(at) {
@@ -115,8 +115,8 @@ impl RuleSegment {
         files.any(|file| file.kinds.contains(&kind) && active(file.rules))
     }
 
-    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` means all of
-    /// them. Every rule that does match is visited.
+    /// Visits the rules that may match an event, in order, each with the alternatives that may match; `None` means
+    /// all alternatives. No matching rule is skipped.
     pub(crate) fn visit_candidates<'s>(
         &'s self,
         event: &Event,

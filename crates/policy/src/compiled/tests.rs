@@ -51,7 +51,7 @@ fn sources() -> Vec<RuleSource<'static>> {
     sources
 }
 
-/// Every text in the examples of the packs, and commands for the rules above.
+/// Returns every text in the examples of the packs, and commands for the rules above.
 fn commands() -> Vec<String> {
     fn texts(node: &Node, to: &mut Vec<String>) {
         match &node.value {

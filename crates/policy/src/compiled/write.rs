@@ -21,7 +21,7 @@ struct RuleRecord<'a> {
     alternatives: Vec<Vec<u8>>,
 }
 
-/// Compiles rules that were loaded from these files. The rules of a file are adjacent.
+/// Encodes rules that were loaded from these files. The rules of each file must be adjacent.
 pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<Vec<u8>, WriteError> {
     for file in &mut files {
         file.set_kinds(&rules);
@@ -59,12 +59,12 @@ pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<
     Ok(bytes)
 }
 
-/// A hash of the text of a rule file, equal on every machine. It detects edits, not attacks.
+/// Returns a hash of the text of a rule file, equal on every machine. It detects edits, not attacks.
 pub(crate) fn text_digest(text: &str) -> u64 {
     hash_chunks(text.as_bytes())
 }
 
-/// Hashes eight bytes at a time: texts and bodies have hundreds of kilobytes.
+/// Hashes eight bytes at a time: texts and bodies are hundreds of kilobytes long.
 fn hash_chunks(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];

@@ -16,7 +16,7 @@ impl RuleMatcher {
         self.check_with_alternatives(input, mode, explain, None)
     }
 
-    /// Checks all conditions, of the alternatives only these.
+    /// Checks all conditions, but only these alternatives.
     pub(crate) fn check_with_alternatives(
         &self,
         input: MatchInput<'_>,
@@ -101,7 +101,7 @@ impl RuleMatcher {
                 Ok(matched) if matched.certain || mode == MatchMode::All => {
                     return Err(explain.failure(|| format!("an exception holds: {}", matched.why)));
                 }
-                // The exception may hold.
+                // The exception may match.
                 Ok(_) => certain = false,
                 Err(_) => {}
             }

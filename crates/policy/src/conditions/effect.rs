@@ -19,7 +19,7 @@ use verbs::{OUTSIDE_PATH_FRAGMENTS, RECURSIVE_OPERATIONS, words_for_operation};
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions on an effect")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Effect"))]
 pub(crate) struct EffectCondition {
-    /// The operation: any of these.
+    /// Operation on the path: any of these.
     pub(crate) does: Option<OneOrMore<FileOp>>,
     /// Globs on the path, as in `path` above. A recursive operation on a directory also applies to the paths below it.
     pub(crate) path: Option<PathGlobs>,
@@ -27,13 +27,14 @@ pub(crate) struct EffectCondition {
     pub(crate) place: Option<OneOrMore<PathLocation>>,
     /// Whether the operation also applies to everything below the path.
     pub(crate) recursive: Option<bool>,
-    /// Whether the path has to match `path` for certain: a pattern that may stand for it is not enough.
+    /// Whether the path must match `path` for certain. If true, a pattern in the call that may stand for a matching
+    /// path is not enough.
     pub(crate) certain: Option<bool>,
-    /// Globs on the program or tool that does it; `!` excludes names.
+    /// Globs on the program or tool that performs the operation; `!` excludes names.
     pub(crate) by: Option<NameGlobs>,
-    /// Where it is done: any of these. Default: `here`.
+    /// Where the operation is performed: any of these. Default: `here`.
     pub(crate) on: Option<OneOrMore<ExecLocation>>,
-    /// The same operation satisfies none of these.
+    /// Exceptions: the operation must satisfy none of these.
     pub(crate) not: Option<OneOrMore<EffectCondition>>,
 }
 
@@ -50,7 +51,7 @@ impl MayBeEmpty for EffectCondition {
 }
 
 impl EffectCondition {
-    /// Fills in where it is done: on this machine, or for an exception, where the enclosing condition applies.
+    /// Fills in the default of `on`: this machine, or for an exception, the locations of the enclosing condition.
     pub(super) fn fill_in_locations(&mut self, sides: &[ExecLocation]) {
         let Self { does: _, path: _, place: _, recursive: _, certain: _, by: _, on, not } = self;
         let on = on.get_or_insert_with(|| OneOrMore(sides.to_vec()));
@@ -71,7 +72,7 @@ impl EffectCondition {
         let holds = |effect: &FileEffect| self.check(effect, mode, Explain::Nothing).ok();
         let found = mode.pick(counted(), |effect| holds(effect).is_some());
         if let Some(effect) = found {
-            // A certain effect explains more than a possible one.
+            // Prefer a certain effect: it is a better explanation than a possible one.
             let certain = counted().find(|effect| holds(effect).is_some_and(|matched| matched.certain));
             let effect = certain.filter(|_| mode == MatchMode::Any).unwrap_or(effect);
             return self.check(effect, mode, Explain::Reason).map_err(|(_, why)| why);
@@ -83,7 +84,7 @@ impl EffectCondition {
         }))
     }
 
-    /// Checks one operation. On failure, also returns how many conditions matched before.
+    /// Checks one operation. On failure, also returns how many conditions matched first.
     fn check(
         &self,
         effect: &FileEffect,
@@ -133,8 +134,8 @@ impl EffectCondition {
             is_certain = guard.is_none_or(|guard| guard.certainty.is_certain());
             let glob = guard.map(|guard| guard.glob);
             let glob = glob.or_else(|| {
-                // Removing a directory removes everything in it. A recursive read also reads what is in the directory, but is
-                // not aimed at everything deep below it.
+                // Removing a directory removes everything in it. A recursive read also reads the files in the
+                // directory, but does not count as a read of everything deep below it.
                 let near = matches!(effect.does, FileOp::Read | FileOp::Run);
                 (mode == MatchMode::Any && effect.reaches_below())
                     .then(|| paths.find_below(&effect.path, near))?
@@ -159,7 +160,7 @@ impl EffectCondition {
         Ok(Matched { why, certain: is_certain, doubt: OPEN_PATTERN })
     }
 
-    /// What an unparsed text mentions of the things this condition looks for: a word that is known to do the operation,
+    /// Returns the part of an unparsed text that this condition looks for: a word that is known to do the operation,
     /// together with the path if one is named.
     pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { does, path, place, recursive, certain: _, by, on: _, not: _ } = self;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Regular expressions that are built when they are first needed: building one takes longer than evaluating all rules
-//! on a call. Most texts lack the letters that every match of a pattern contains, and then it is never built.
+//! Builds regular expressions when they are first needed: building one takes longer than evaluating all rules on a
+//! call. Every match of a pattern contains certain letters. Texts without these letters, which are most, are rejected
+//! without building the pattern.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -13,21 +14,21 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 use tenterhook_shell_facts::LetterPairs;
 
-/// Maximum size of a built pattern in bytes; only nested repetitions exceed it.
+/// Maximum size of a built pattern in bytes. Only nested repetitions exceed this limit.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// Texts up to this length are searched without copying them.
+/// Maximum length in bytes of a text that is searched without copying it.
 const MAX_UNCOPIED_BYTES: usize = 256;
 
 /// A regular expression that is built when it is first needed.
 pub(crate) struct LazyRegex {
     text: Box<str>,
-    /// Lower-case letter groups of which at least one is in every matching text; `None` if unknown.
+    /// Lower-case letter groups, at least one of which is in every matching text; `None` if unknown.
     letters: OnceLock<Option<Vec<String>>>,
     built: OnceLock<Option<Regex>>,
 }
 
-/// A text that is not a valid regular expression.
+/// Why a string is not a valid regular expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid regular expression `{text}`: {cause}")]
 pub(crate) struct RegexError {
@@ -36,15 +37,15 @@ pub(crate) struct RegexError {
 }
 
 impl LazyRegex {
-    /// A pattern whose text is valid, or is validated by the caller.
+    /// Creates a pattern from text that is valid, or that the caller validates.
     pub(crate) fn new(text: &str) -> Self {
         Self { text: text.into(), letters: OnceLock::new(), built: OnceLock::new() }
     }
 
-    /// Checks that a text is a valid regular expression.
+    /// Checks that a string is a valid regular expression.
     pub(crate) fn validate(text: &str) -> Result<(), RegexError> {
         build_regex(text).map(drop).map_err(|error| {
-            // The library renders several lines with the expression; the last line states the error.
+            // The library's message shows the expression on several lines; the last line states the error.
             let long = error.to_string();
             let last = long.lines().last().unwrap_or_default();
             let cause = last.trim().trim_start_matches("error: ").to_ascii_lowercase();
@@ -52,7 +53,7 @@ impl LazyRegex {
         })
     }
 
-    /// Lower-case letter groups of which at least one is in every matching text; `None` if unknown.
+    /// Returns lower-case letter groups, at least one of which is in every matching text; `None` if unknown.
     pub(crate) fn letters(&self) -> Option<&[String]> {
         let letters = self.letters.get_or_init(|| {
             Parser::new()
@@ -83,7 +84,7 @@ impl LazyRegex {
 /// Whether a text contains one of these letter groups in any case. `pairs` are the letter pairs of the text.
 pub(crate) fn contains_letters(text: &str, pairs: &LetterPairs, groups: &[String]) -> bool {
     let mut left = groups.iter().filter(|letters| pairs.may_contain(letters)).peekable();
-    // Outside ASCII, different letters may be equal ignoring case.
+    // Outside ASCII, different letters may be equal when case is ignored.
     !text.is_ascii() || left.peek().is_some() && contains_any(text, left)
 }
 
@@ -117,8 +118,8 @@ fn contains_ignoring_case(text: &[u8], letters: &[u8]) -> bool {
     false
 }
 
-/// Letter groups of which at least one is in every match. Groups of fewer than two letters are not selective enough,
-/// and letters outside ASCII may have several forms where case is ignored.
+/// Returns letter groups, at least one of which is in every match. Groups of fewer than two letters are not selective
+/// enough, and letters outside ASCII may have several forms where case is ignored.
 fn required_letters(ast: &Ast) -> Option<Vec<String>> {
     const MAX_LETTER_GROUPS: usize = 64;
     let groups = match ast {

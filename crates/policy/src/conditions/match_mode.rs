@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Input, mode and result of a condition check.
+//! Defines the input, mode and result of a condition check.
 
 use tenterhook_event::Event;
 use tenterhook_facts::{Certainty, Facts, PathFact};
@@ -8,7 +8,7 @@ use tenterhook_facts::{Certainty, Facts, PathFact};
 use super::glob::{GlobGuard, NameGlobs, PathGlobs};
 use crate::state::SessionState;
 
-/// What was found, or which condition failed.
+/// What matched, or which condition failed.
 pub(super) type Check = Result<Matched, MatchFailure>;
 
 /// Which condition failed; empty unless the caller wants an explanation.
@@ -16,32 +16,32 @@ pub(super) type Check = Result<Matched, MatchFailure>;
 #[error("{0}")]
 pub(crate) struct MatchFailure(pub(crate) String);
 
-/// Whether the caller wants to know which condition failed. Formatting that for every condition of every rule costs
-/// more than the evaluation.
+/// Whether the caller wants to know which condition failed. Formatting this explanation for every condition of every
+/// rule takes longer than the evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Explain {
     Reason,
     Nothing,
 }
 
-/// How much of a call has to satisfy a condition. One command of a line is enough to deny it; to allow the line, all
+/// How much of a call has to satisfy a condition. One command is enough to deny a whole line. To allow the line, all
 /// of its commands have to be known and allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatchMode {
-    /// One part of the call satisfies the condition, or may.
+    /// At least one part of the call satisfies or may satisfy the condition.
     Any,
     /// Every part of the call satisfies the condition for certain.
     All,
 }
 
-/// Result of a check in which all conditions hold.
+/// Result of a check in which all conditions are true.
 #[derive(Debug)]
 pub(crate) struct Matched {
     /// What satisfies the conditions, for explanations.
     pub(crate) why: String,
-    /// Whether the conditions hold for certain.
+    /// Whether the conditions are certainly true.
     pub(crate) certain: bool,
-    /// If not certain: what would have to be true for them to hold.
+    /// If not certain: what would have to be the case for the conditions to be true.
     pub(crate) doubt: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub(super) const OPEN_PATTERN: &str = "the pattern matches a guarded path";
 /// Doubt: the joined name of an MCP tool may belong to another server.
 pub(super) const OPEN_NAME: &str = "the joined name refers to that server";
 
-/// What conditions are checked on.
+/// The event, facts and state that conditions are checked against.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MatchInput<'a> {
     pub(crate) event: &'a Event,
@@ -76,7 +76,7 @@ impl Explain {
 // === impl MatchMode ===
 
 impl MatchMode {
-    /// The mode in which the exceptions of a condition are checked.
+    /// Returns the mode in which the exceptions of a condition are checked.
     pub(super) fn inverse(self) -> Self {
         match self {
             Self::Any => Self::All,
@@ -84,7 +84,7 @@ impl MatchMode {
         }
     }
 
-    /// The first item that fits, if enough items do: one, or all.
+    /// Returns the first item that satisfies `fits`, if enough items do: one or all, depending on the mode.
     pub(super) fn pick<T>(self, mut items: impl Iterator<Item = T>, fits: impl Fn(&T) -> bool) -> Option<T> {
         match self {
             Self::Any => items.find(fits),
@@ -95,12 +95,12 @@ impl MatchMode {
         }
     }
 
-    /// Whether a path counts by itself: a rule that allows a place does not have to name the path twice.
+    /// Whether a path is checked in this mode. A rule that allows a location does not have to name the path twice.
     pub(super) fn considers(self, path: &PathFact) -> bool {
         self == Self::Any || !path.is_alias
     }
 
-    /// The glob that a path matches, and whether it does for certain.
+    /// Returns the glob that a path matches, and whether the match is certain.
     pub(super) fn glob<'a>(self, globs: &'a PathGlobs, path: &PathFact) -> Option<GlobGuard<'a>> {
         match self {
             Self::Any => globs.find_guard(path),
@@ -110,7 +110,7 @@ impl MatchMode {
         }
     }
 
-    /// The matching path and its glob. A certain match comes before a possible one.
+    /// Returns the matching path and its glob. A certain match takes precedence over a possible one.
     pub(super) fn path<'a>(
         self,
         globs: &PathGlobs,

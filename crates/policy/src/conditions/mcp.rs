@@ -2,8 +2,8 @@
 
 //! Conditions on an MCP tool.
 //!
-//! Harnesses change names of servers and tools and join them. A rule that denies or asks looks at every reading of a
-//! joined name; a rule that allows needs a single reading, and the name of the server as it is configured.
+//! Harnesses change names of servers and tools and join them. A rule that denies or asks considers every way to split
+//! a joined name. A rule that allows needs an unambiguous name and the configured name of the server.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_facts::{Facts, McpFact, McpReading};
@@ -24,10 +24,10 @@ pub(crate) struct McpCondition {
     pub(crate) tool: Option<McpNameGlobs>,
 }
 
-/// How well a reading of a joined name fits.
+/// How well one reading (server and tool) of a joined name matches.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum McpFit {
-    /// The reading fits only if the harness has a server that its settings do not show.
+    /// The reading matches only if the harness has a server that is not in its settings.
     Doubtful,
     Certain,
 }
@@ -95,7 +95,7 @@ impl McpCondition {
         let spelled_out = match server.as_ref().map(|server| &server.folded) {
             None => by_tool.is_some_and(|names| names.lists_literally(&reading.tool)),
             Some(wanted) if reading.server.is_empty() => {
-                // The harness does not name the server: it may be any of its servers.
+                // The harness does not name the server, so it may be any configured server.
                 let servers = mcp.servers.as_ref();
                 let may_be = servers.is_none_or(|servers| servers.iter().any(|name| wanted.matches(name)));
                 return may_be.then_some(McpFit::Doubtful);
@@ -112,8 +112,8 @@ fn written(globs: Option<&McpNameGlobs>) -> Option<&NameGlobs> {
     globs.map(|globs| &globs.written)
 }
 
-/// Whether a tool whose name the harness has shortened may be one of these. The rest of the name is too short for
-/// patterns, and for a longer name only its beginning can be compared.
+/// Whether a tool whose name the harness has shortened may be one of these. The remaining name is too short for
+/// patterns, and only the beginning of a longer name can be compared.
 fn may_be_shortened(names: &NameGlobs, tool: &str) -> bool {
     const MIN_COMMON_PREFIX: usize = 6;
     let alike = |name: &str| name.bytes().zip(tool.bytes()).take_while(|(one, other)| one == other).count();

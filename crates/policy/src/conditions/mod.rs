@@ -2,9 +2,9 @@
 
 //! The conditions of a rule.
 //!
-//! Each kind of condition has one file with its type, what the index needs of it, and how it is checked. Functions that
-//! have to consider every condition destructure the type without `..`, so that the compiler reports every place that a
-//! new condition affects.
+//! Each kind of condition has its own file, with its type, its index keys and its check. Functions that have to
+//! consider every condition destructure the type without `..`, so that the compiler reports every place that has to
+//! handle a new condition.
 
 mod check;
 mod effect;
@@ -41,12 +41,12 @@ use shell::ShellCondition;
 use tools::ToolCondition;
 use url::UrlCondition;
 
-/// Conditions on one event. All that are given must hold.
+/// Conditions on one event. All given conditions must be true.
 ///
-/// A rule that denies or asks matches when one part of the call satisfies a condition; a part that is unknown counts as
+/// A rule that denies or asks matches when one part of the call satisfies a condition; an unknown part counts as
 /// anything that it may be. A rule that allows has to cover the whole call: every command, path, address and package
-/// must satisfy its conditions for certain. `not` is an exception and reverses this: in a rule that denies or asks, it
-/// holds only if it covers the whole call.
+/// must satisfy its conditions for certain. `not` is an exception and reverses this: in a rule that denies or asks,
+/// the exception applies only if it covers the whole call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Match"))]
@@ -92,9 +92,9 @@ pub(crate) struct RuleMatcher {
     pub(crate) label: Option<NameGlobs>,
     /// Whether some shell text could not be parsed.
     pub(crate) unparsed: Option<bool>,
-    /// At least one of these alternatives holds.
+    /// At least one of these alternatives is true.
     pub(crate) any: Option<OneOrMore<RuleMatcher>>,
-    /// None of these conditions holds.
+    /// None of these conditions is true.
     pub(crate) not: Option<OneOrMore<RuleMatcher>>,
 }
 
@@ -120,12 +120,12 @@ impl RuleMatcher {
         Ok(())
     }
 
-    /// The alternatives, of which at least one must hold.
+    /// Returns the alternatives, at least one of which must be true.
     pub(crate) fn any(&self) -> &[Self] {
         values(self.any.as_ref())
     }
 
-    /// The exceptions, of which none may hold.
+    /// Returns the exceptions, none of which may be true.
     pub(crate) fn not(&self) -> &[Self] {
         values(self.not.as_ref())
     }
@@ -159,7 +159,7 @@ impl RuleMatcher {
         by_call && by_names && by_action && by_target && any.is_none() && not.is_none()
     }
 
-    /// Whether it restricts what the call does, not only which tool is called and by whom.
+    /// Whether the conditions restrict what the call does, not only which tool is called and by whom.
     pub(crate) fn is_narrow(&self) -> bool {
         let Self {
             event: _,
@@ -241,7 +241,7 @@ impl RuleMatcher {
         Ok(())
     }
 
-    /// Adds what the index needs of the conditions outside `any`.
+    /// Adds the index keys for the conditions outside `any`.
     pub(crate) fn add_needs(&self, to: &mut NeedList) {
         let Self {
             event: _,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Condition groups that must not be empty: `url: {}` is refused.
+//! Refuses empty condition groups such as `url: {}`.
 
 use serde::de::{Deserialize, Deserializer, Error};
 

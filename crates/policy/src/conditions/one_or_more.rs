@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-/// Maximum nesting depth of conditions, which nest through lists only: a rule file or damaged bytes must not exhaust
-/// the stack.
+/// Maximum nesting depth of conditions, which nest only through lists. Neither a rule file nor damaged bytes may
+/// exhaust the stack.
 const MAX_NESTING_DEPTH: usize = 32;
 
 thread_local! {
@@ -20,12 +20,12 @@ thread_local! {
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct OneOrMore<T>(pub(crate) Vec<T>);
 
-/// The values of a condition; empty if it is not given.
+/// Returns the values of a condition; empty if it is not given.
 pub(crate) fn values<T>(list: Option<&OneOrMore<T>>) -> &[T] {
     list.map_or(&[], |list| &list.0)
 }
 
-// Implemented by hand: serde's `untagged` would lose the position of a value that does not fit.
+// Implemented by hand: serde's `untagged` would lose the position of a value with the wrong type.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let depth = DEPTH.get();
@@ -97,7 +97,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for OneOrMore<T> {
     }
 }
 
-/// Implements the schema of a type that is written as one text or a list of texts.
+/// Implements the schema of a type that is written as one string or a list of strings.
 #[cfg(feature = "schema")]
 macro_rules! schema_of_texts {
     ($($name:ty),*) => {$(

@@ -25,9 +25,9 @@ pub(crate) struct PackageCondition {
     pub(crate) name: Option<NameGlobs>,
     /// Where the package comes from: any of these.
     pub(crate) from: Option<OneOrMore<PackageOrigin>>,
-    /// Whether the package would be run at once, not only installed.
+    /// Whether the package would be run immediately, not only installed.
     pub(crate) runs: Option<bool>,
-    /// The name differs in one letter from one of these and is not in the list: a typing error or a typosquat.
+    /// The name is not in this list, but differs in one letter from a name in it: a typing error or a typosquat.
     pub(crate) near: Option<OneOrMore<String>>,
 }
 
@@ -82,7 +82,7 @@ impl PackageCondition {
             && (typos.is_empty() || !package.dynamic && find_similar_name(&package.name, typos).is_some())
     }
 
-    /// What an unparsed text mentions of the things this condition looks for.
+    /// Returns the part of an unparsed text that this condition looks for.
     pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { manager, name, from: _, runs: _, near: _ } = self;
         if text.is_opaque {

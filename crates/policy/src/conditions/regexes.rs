@@ -12,15 +12,15 @@ use super::match_mode::{Explain, MatchFailure, MatchInput, MatchMode};
 use super::non_empty::MayBeEmpty;
 use super::one_or_more::OneOrMore;
 
-/// Regular expressions (Rust's `regex`: linear time, no look-around). For each key that is given, one of its patterns
-/// must match somewhere in the text; use `^` and `$` to anchor them.
+/// Regular expressions (Rust's `regex`: linear time, no look-around). For each given key, one of its patterns must
+/// match somewhere in the text. Use `^` and `$` to anchor a pattern.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map from `command`, `path`, … to patterns")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Regexes"))]
 pub(crate) struct RegexCondition {
-    /// On a command, as it was given.
+    /// On a command, as written in the call.
     pub(crate) command: Option<OneOrMore<LazyRegex>>,
-    /// On a path argument, as it was given and as it resolves.
+    /// On a path argument, as written in the call and as resolved.
     pub(crate) path: Option<OneOrMore<LazyRegex>>,
     /// On an address in an argument or in a command.
     pub(crate) url: Option<OneOrMore<LazyRegex>>,
@@ -42,8 +42,8 @@ impl MayBeEmpty for RegexCondition {
 type Texts<'a> = Vec<Cow<'a, str>>;
 
 impl RegexCondition {
-    /// Letter groups of which one must be in a command, if there are patterns on commands. The other patterns are not
-    /// indexed.
+    /// Returns letter groups, one of which must be in a command, if there are patterns on commands. The other
+    /// patterns are not indexed.
     pub(crate) fn command_letters(&self) -> Option<Vec<String>> {
         let Self { command, path: _, url: _, content: _, prompt: _, args: _ } = self;
         let all: Option<Vec<_>> = command.as_ref()?.0.iter().map(|pattern| pattern.letters()).collect();
@@ -93,7 +93,7 @@ fn find_match(
     })
 }
 
-/// The commands of a call as they were given.
+/// Returns the commands of a call as written.
 pub(crate) fn command_texts(event: &Event) -> Texts<'_> {
     let commands = event.tool.as_ref().map(ToolCall::commands).unwrap_or_default();
     let text = |command| match command {

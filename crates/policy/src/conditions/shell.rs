@@ -17,8 +17,8 @@ use crate::index::{IndexTerm, NeedList, Rarity};
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions on a command")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Shell"))]
 pub(crate) struct ShellCondition {
-    /// Globs on the program's name without its directory; `!` excludes names. An empty name matches a program that is
-    /// known only at run time.
+    /// Globs on the program's name without its directory; `!` excludes names. An empty name matches a program whose
+    /// name is known only at run time.
     pub(crate) program: Option<NameGlobs>,
     /// Globs on the first word after the program that is not an option: the subcommand of `git`, `docker`, …
     pub(crate) first: Option<NameGlobs>,
@@ -32,37 +32,37 @@ pub(crate) struct ShellCondition {
     /// A path that the command names matches: an operand, the value of an option, `@file`, `key=file` or an input
     /// redirection. Globs as in `path` above.
     pub(crate) path: Option<PathGlobs>,
-    /// Like `path`, without paths that the command only writes to, leaves out or uses as a key.
+    /// Like `path`, but without paths that the command only writes to, excludes or uses as a key.
     pub(crate) reads: Option<PathGlobs>,
     /// A file that is redirected into the command matches. Globs as in `path` above.
     pub(crate) input: Option<PathGlobs>,
     /// A file that the command's output is redirected into matches. Globs as in `path` above.
     pub(crate) output: Option<PathGlobs>,
-    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an interpreter
-    /// counts only if it would run its input as a script. An empty name matches a program that is known only at run time.
-    /// With `!`, the output reaches none of these.
+    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an
+    /// interpreter counts only if it would run its input as a script. An empty name matches a program that is known
+    /// only at run time. With `!`, the output must not reach these programs.
     pub(crate) pipes_into: Option<NameGlobs>,
     /// Globs on the last program that the command's output reaches.
     pub(crate) ends_in: Option<NameGlobs>,
     /// Globs on the programs that start the command: `sudo`, `xargs`, `ssh`, …
     pub(crate) via: Option<NameGlobs>,
-    /// Globs on known behaviour that the command's words do not show, such as `reverse-shell`.
+    /// Globs on known behaviour that is not visible in the command's words, such as `reverse-shell`.
     pub(crate) acts: Option<NameGlobs>,
     /// Regular expressions: one of them matches a word of the command, or a text that is known to reach its standard
-    /// input (for example, SQL for `psql`). In `not`, they must match every text that satisfies the enclosing condition,
-    /// not just another word of the command.
+    /// input (for example, SQL for `psql`). In `not`, the expressions must match every text that satisfies the
+    /// enclosing condition, not just another word of the command.
     pub(crate) text: Option<OneOrMore<LazyRegex>>,
     /// Regular expressions: one of them matches an SQL statement in the command's words or in a text that is known to
-    /// reach its standard input. Comments are left out, and so are statements that a `rollback` undoes. In `not`, they
-    /// must match every statement that satisfies the enclosing condition, and the contents of quoted texts are left out
-    /// as well.
+    /// reach its standard input. Comments are left out, and so are statements that a `rollback` undoes. In `not`, the
+    /// expressions must match every statement that satisfies the enclosing condition, and the contents of quoted
+    /// strings are left out as well.
     pub(crate) sql: Option<OneOrMore<LazyRegex>>,
     /// Globs on `NAME=value`: an environment variable set before the command or by `env`, or an address that was exported
     /// before.
     pub(crate) env: Option<NameGlobs>,
     /// Where the command runs: any of these. Default: `here`.
     pub(crate) on: Option<OneOrMore<ExecLocation>>,
-    /// The same command satisfies none of these: `{ option: [n, dry-run] }`.
+    /// Exceptions: the command must satisfy none of these. Example: `{ option: [n, dry-run] }`.
     pub(crate) not: Option<OneOrMore<ShellCondition>>,
 }
 
@@ -85,7 +85,7 @@ impl OperandCondition {
 }
 
 impl ShellCondition {
-    /// Fills in where the command runs: on this machine, or for an exception, where the enclosing condition applies.
+    /// Fills in the default of `on`: this machine, or for an exception, the locations of the enclosing condition.
     pub(super) fn fill_in_locations(&mut self, sides: &[ExecLocation]) {
         let on = self.on.get_or_insert_with(|| OneOrMore(sides.to_vec()));
         for exception in self.not.iter_mut().flat_map(|not| &mut not.0) {
@@ -115,7 +115,7 @@ impl ShellCondition {
             not: _,
         } = self;
         to.add_programs(program.as_ref());
-        // All of these words have to be present, so each of them is enough for the index.
+        // All of these words have to be present, so any one of them can serve as the index key.
         for word in words.iter().flat_map(|words| &words.0) {
             to.add_names(Some(word), |text| IndexTerm::Argument(text));
             to.add_programs_with(program.as_ref(), word);
@@ -132,7 +132,7 @@ impl ShellCondition {
         to.add_words(Rarity::Often, &[IndexTerm::SomeCommand]);
     }
 
-    /// What an unparsed text mentions of the things this condition looks for.
+    /// Returns the part of an unparsed text that this condition looks for.
     pub(super) fn match_unparsed(&self, unread: &UnreadText) -> Option<String> {
         let Self {
             program,
@@ -158,7 +158,7 @@ impl ShellCondition {
         if unread.is_opaque {
             return Some("more than can be analysed".to_owned());
         }
-        // In another language, a program's name alone may be any identifier.
+        // In code of another language, a word that is a program's name may be any identifier.
         if unread.effects_known && (options.is_empty() || !unread.may_run) {
             return None;
         }
@@ -168,7 +168,7 @@ impl ShellCondition {
                 let option = ShellOption::from_word(word);
                 option.is_some_and(|option| options.iter().any(|wanted| option.is(wanted)))
             };
-            // In code of another language, `rm` may be anything; followed by `-r`, it is a command.
+            // In code of another language, `rm` alone may be any identifier; `rm` followed by `-r` is a command.
             let word = if options.is_empty() {
                 unread.words().find(|word| program.matches(word))
             } else {
@@ -176,7 +176,7 @@ impl ShellCondition {
             };
             found = Some(format!("`{}`", word?));
         }
-        // These are not visible in the words of a text.
+        // These conditions cannot be checked on the words of a text.
         if acts.is_some() || env.is_some() {
             return None;
         }

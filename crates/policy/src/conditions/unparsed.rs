@@ -2,7 +2,7 @@
 
 //! Evaluates rules on text that could not be parsed.
 //!
-//! Only the words of such a text are known, so a rule is a possible match when everything it looks for is mentioned in
+//! Only the words of such text are known. A rule possibly matches if everything that it looks for is mentioned in
 //! some form.
 
 use tenterhook_facts::UnreadText;
@@ -11,7 +11,7 @@ use super::RuleMatcher;
 use super::match_mode::{Explain, MatchInput, MatchMode};
 
 impl RuleMatcher {
-    /// What an unparsed text mentions of the things these conditions look for, if it mentions all of them.
+    /// Returns the parts of an unparsed text that these conditions look for, if it mentions all of them.
     pub(crate) fn match_unparsed(&self, input: MatchInput<'_>, text: &UnreadText) -> Option<String> {
         self.check_call(input, Explain::Nothing).ok()?;
         let Self {

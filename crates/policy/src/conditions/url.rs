@@ -19,15 +19,15 @@ use crate::index::{IndexTerm, NeedList, Rarity};
 pub(crate) struct UrlCondition {
     /// Globs on the host, without scheme and port; `*.x.org` is any host below `x.org`, and `!` excludes hosts.
     pub(crate) host: Option<HostGlobs>,
-    /// The scheme: any of these, such as `http`. An empty text matches an address without one (`host:port`).
+    /// The scheme: any of these, such as `http`. An empty string matches an address without a scheme (`host:port`).
     pub(crate) scheme: Option<NameGlobs>,
-    /// The port: any of these. If none is written, it is the default of the scheme.
+    /// The port: any of these. An address without a port has the default port of its scheme.
     pub(crate) port: Option<OneOrMore<u16>>,
     /// Whether the address contains a user name (before `@`).
     pub(crate) user: Option<bool>,
     /// Whether the host is an IP address.
     pub(crate) numeric: Option<bool>,
-    /// Whether the address can only be this machine.
+    /// Whether the address certainly refers to this machine.
     pub(crate) loopback: Option<bool>,
 }
 
@@ -95,7 +95,7 @@ impl UrlCondition {
             && is(*loopback, url.loopback)
     }
 
-    /// What an unparsed text mentions of the things this condition looks for.
+    /// Returns the part of an unparsed text that this condition looks for.
     pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { host, scheme: _, port: _, user: _, numeric: _, loopback: _ } = self;
         if text.is_opaque {
@@ -109,7 +109,7 @@ impl UrlCondition {
     }
 }
 
-/// The port that is written, or the default of the scheme.
+/// Returns the port in the address, or the default port of its scheme.
 fn effective_port(url: &UrlFact) -> Option<u16> {
     url.port.or(match url.scheme.as_str() {
         "http" | "ws" => Some(80),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules by key, searched in the bytes of the compiled form: a hash table for whole keys, and rows sorted by key for
-//! prefixes. All entries have a fixed size, so that nothing is decoded before it is found.
+//! Finds rules by key directly in the bytes of the compiled form: in a hash table for whole keys, and in sorted rows
+//! for key prefixes. All entries have a fixed size, so that nothing is decoded before it is found.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::fnv;
 
 /// Size of a slot of the hash table: half of the hash, then the row number plus one; all zero if the slot is empty.
 const SLOT_BYTES: usize = 8;
-/// Size of a row: the offsets of its key and of its entries. The last row is empty and marks the end.
+/// Size of a row: the offsets of its key and of its entries. The last row is empty and only provides the end offsets.
 const ROW_BYTES: usize = 8;
 /// Size of an entry: the numbers of a rule and of an alternative.
 const ENTRY_BYTES: usize = 6;
 
-/// Rules by key. In the index of a kind of event, a key begins with a tag, a letter for the kind of key.
+/// Rules by key. In the index of an event kind, each key begins with a tag: a letter for the kind of key.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct KeyTable {
-    /// The tags that occur, one bit for each ASCII letter: a small rule set needs few kinds of keys, and keys of the other
-    /// kinds are not even hashed.
+    /// Tags that occur, one bit for each ASCII letter. A small rule set has few kinds of keys; lookups of other kinds
+    /// end before hashing.
     tags: u128,
     /// A hash table with linear probing. At most half of its slots are used, so that most missing keys are rejected
     /// after one probe.
@@ -71,8 +71,8 @@ impl KeyTable {
         }
     }
 
-    /// Finds the entries of all keys that are prefixes of a text, given the ends of the prefixes in increasing order. Every
-    /// letter is hashed once.
+    /// Finds the entries of all keys that are prefixes of a string, given the ends of the prefixes in increasing
+    /// order. Each letter is hashed once.
     pub(crate) fn get_prefixes(
         &self,
         body: BodyBytes<'_>,
@@ -155,14 +155,14 @@ impl KeyTable {
                 return found.extend(entries.iter().copied().map(entry_from_bytes));
             }
         }
-        // An intact search ends at an empty slot.
+        // In an intact table, the search ends at an empty slot.
         found.push(DAMAGED_INDEX_ENTRY);
     }
 }
 
 #[cfg(test)]
 impl KeyTable {
-    /// The ranges of slots and rows, for tests that damage them.
+    /// Returns the ranges of slots and rows, for tests that damage them.
     pub(super) fn searched_ranges(&self) -> [std::ops::Range<usize>; 2] {
         [self.slots.range(), self.rows.range()]
     }
@@ -182,7 +182,7 @@ impl<'a> KeyRows<'a> {
         Self { starts, keys: body.bytes(table.keys), entries }
     }
 
-    /// Offsets of the key and of the entries of a row.
+    /// Returns the offsets of a row's key and of its entries.
     fn row(&self, at: usize) -> Option<(usize, usize)> {
         let (key, entry) = pair_from_bytes(*self.starts.get(at)?);
         usize::try_from(key).ok().zip(usize::try_from(entry).ok())
@@ -196,7 +196,7 @@ impl<'a> KeyRows<'a> {
         self.entries.get(self.row(rows.start)?.1..self.row(rows.end)?.1)
     }
 
-    /// The first row, from this one on, whose key is not before the wanted one; `None` if the table is damaged.
+    /// Returns the first row from `first` on whose key is not before the wanted one; `None` if the table is damaged.
     fn partition_point(&self, first: usize, is_before: impl Fn(&[u8]) -> bool) -> Option<usize> {
         let (mut low, mut high) = (first, self.starts.len().checked_sub(1)?);
         while low < high {
@@ -236,20 +236,20 @@ impl KeyHash {
         Self::new(tag.encode_utf8(&mut [0; 4])).extend(text)
     }
 
-    /// The hash of the key continued with this text.
+    /// Returns the hash of this key with the text appended.
     fn extend(self, text: &str) -> Self {
         Self(fnv::extend_hash(self.0, text.as_bytes()))
     }
 
-    /// The part of the hash that is stored in a slot.
+    /// Returns the part of the hash that is stored in a slot.
     #[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
     fn slot_tag(self) -> u32 {
         self.0 as u32
     }
 
-    /// The slots that may hold the key, in the order in which they are tried; every slot occurs.
+    /// Returns the slots that may contain the key, in the order in which they are tried. Every slot is included.
     fn probes(self, slots: usize) -> impl Iterator<Item = usize> {
-        // The last letters of a key have not reached the upper bits of its hash yet.
+        // FNV does not carry the last letters of a key into the upper bits, so mix them.
         let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let (first, mask) = (usize::try_from(mixed).unwrap_or(0), slots.saturating_sub(1));
         (0..slots).map(move |step| first.wrapping_add(step) & mask)

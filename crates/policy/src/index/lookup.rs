@@ -17,10 +17,10 @@ use crate::conditions::command_texts;
 use crate::conditions::glob::{GlobBase, flatten_slashes};
 use crate::conditions::lazy_regex::contains_letters;
 
-/// Number of entries from which duplicates are removed during a lookup.
+/// Number of entries above which duplicates are removed during a lookup.
 const DEDUP_ABOVE: usize = 1 << 16;
 
-/// Initial capacity: what an ordinary call finds, with some to spare.
+/// Initial capacity: more entries than an ordinary call finds.
 const USUAL_ENTRIES: usize = 256;
 
 /// The rules of one kind of event that are not found by key.
@@ -28,7 +28,7 @@ const USUAL_ENTRIES: usize = 256;
 pub(super) struct UnkeyedRules {
     /// Rules that are always evaluated.
     pub(super) always: Vec<IndexEntry>,
-    /// Rules that need nothing but a pattern in a command, with the letter groups of which one must be present.
+    /// Rules that only need a pattern in a command, each with letter groups, one of which must be present.
     pub(super) texts: Vec<(Vec<String>, IndexEntry)>,
 }
 
@@ -55,8 +55,8 @@ impl KindIndex {
         Self { lists }
     }
 
-    /// Visits all active rules that could match, in order: the number of each rule, and which of its alternatives could
-    /// hold; `None` means all of them.
+    /// Visits all active rules that could match, in order: the number of each rule, and which of its alternatives
+    /// could match; `None` means all of them.
     pub(crate) fn visit_candidates(
         &self,
         form: &KindForm,
@@ -111,7 +111,7 @@ impl IndexLookup<'_> {
         let ends = program.char_indices().map(|(at, letter)| at + letter.len_utf8());
         let ends = ends.take_while(|end| *end <= self.form.longest_program);
         self.form.keys.get_prefixes(self.body, PROGRAM_START_TAG, &program, ends, found);
-        // Words that are known only at run time are skipped: no rule matches them as words.
+        // Words that are known only at run time are skipped, because no rule matches them as words.
         let pairs = self.form.keys.hash_start(PROGRAM_ARGUMENT_TAG, [&program, PROGRAM_END]);
         for word in command.words.iter().filter(|word| !word.dynamic) {
             let word = flatten_slashes(&word.text);
@@ -156,7 +156,7 @@ impl IndexLookup<'_> {
             (IndexTerm::SomeSecret, facts.secrets.is_empty()),
         ];
         terms.into_iter().filter(|(_, absent)| !absent).for_each(|(word, _)| self.collect_term(word, found));
-        // A server that is not known may be any server.
+        // An unknown server may be any server.
         if facts.mcp.as_ref().is_some_and(|mcp| mcp.server.is_empty()) {
             self.find_by_prefix(&IndexTerm::Server("").key(), found);
         }

@@ -3,9 +3,9 @@
 //! Finds the rules that could match an event without evaluating each of them.
 //!
 //! A rule that looks for `terraform` cannot match a line in which no such program runs. For every rule, the index
-//! determines a set of keys of which at least one must be present (`needs`); the rule is stored under each of these keys
-//! and evaluated only when one is found. Rules without such keys are always evaluated. A rule with alternatives is stored
-//! once for each of them, and only the alternatives that could hold are checked.
+//! determines a set of keys, at least one of which must be present (`needs`). The rule is stored under each of these
+//! keys and evaluated only when one of them is found. Rules without such keys are always evaluated. A rule with
+//! alternatives is stored once per alternative, and only the alternatives that could match are checked.
 
 mod build;
 mod keys;
@@ -26,8 +26,8 @@ pub(crate) type IndexEntry = (u32, u16);
 
 pub(crate) const WHOLE_RULE: u16 = u16::MAX;
 
-/// Rule number that is returned if the index is damaged. No set has this many rules; the rule that replaces it
-/// denies.
+/// Entry that is returned if the index is damaged. No set has this many rules; a rule that denies is used for this
+/// number.
 const DAMAGED_INDEX_ENTRY: IndexEntry = (u32::MAX, WHOLE_RULE);
 
 /// The index of one kind of event in the compiled form.
@@ -35,17 +35,17 @@ const DAMAGED_INDEX_ENTRY: IndexEntry = (u32::MAX, WHOLE_RULE);
 pub(crate) struct KindForm {
     /// Encoded [`lookup::UnkeyedRules`].
     lists: crate::compiled::BodySection,
-    /// Rules that have a verdict on text that could not be parsed.
+    /// Rules that also have a verdict on unparsed text.
     unread: crate::compiled::BodySection,
     keys: KeyTable,
-    /// Length of the longest path prefix among the keys: longer prefixes need not be looked up.
+    /// Length of the longest path prefix among the keys: longer prefixes are not looked up.
     longest_path: usize,
     /// Length of the longest program prefix among the keys.
     longest_program: usize,
 }
 
 impl KindForm {
-    /// The ranges in which keys are searched, for tests that damage them.
+    /// Returns the ranges in which keys are searched, for tests that damage them.
     #[cfg(test)]
     pub(crate) fn searched_ranges(&self) -> [std::ops::Range<usize>; 2] {
         self.keys.searched_ranges()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the keys of which at least one must be present for a rule to match.
+//! Finds keys, at least one of which must be present for a rule to match.
 
 use super::WHOLE_RULE;
 use super::term::{HOST_TAG, IndexTerm, NAME_TAG, path_start_key, tagged_key};
 use crate::conditions::RuleMatcher;
 use crate::conditions::glob::{GlobBase, HostGlobs, NameGlobs, PathGlobs};
 
-/// How rare the keys of a rule are: the rarer, the less often the rule is evaluated in vain.
+/// How rare the keys of a rule are. The rarer the keys, the less often the rule is evaluated without a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rarity {
     Paired,
@@ -17,17 +17,17 @@ pub(crate) enum Rarity {
     Often,
 }
 
-/// Maximum number of program and word pairs; a rule with more is indexed by program alone.
+/// Maximum number of program-word pairs. A rule with more pairs is indexed by program alone.
 const MAX_PAIRS: usize = 64;
 
-/// Keys of which a rule needs at least one, and how rare they are.
+/// Keys, at least one of which a rule needs, and how rare they are.
 type Needs = (Rarity, Vec<String>);
 
 /// Keys that the conditions of a rule need, one set per condition. The rarest set is indexed.
 #[derive(Debug, Default)]
 pub(crate) struct NeedList(Vec<Needs>);
 
-/// The alternatives of a rule that can be checked separately, each with the keys it needs.
+/// Returns the alternatives of a rule that can be checked separately, each with the keys it needs.
 pub(super) fn needs_by_alternative(matcher: &RuleMatcher) -> Vec<(u16, Option<Vec<String>>)> {
     let common = common_needs(matcher);
     let any = matcher.any();
@@ -42,12 +42,12 @@ pub(super) fn needs_by_alternative(matcher: &RuleMatcher) -> Vec<(u16, Option<Ve
     (0..).zip(any).map(|(number, inner)| (number, part(inner))).collect()
 }
 
-/// Letter groups of which one must be in a command, if the rule has patterns on commands.
+/// Returns letter groups, one of which must be in a command, if the rule has patterns on commands.
 pub(super) fn command_letters(matcher: &RuleMatcher) -> Option<Vec<String>> {
     matcher.regex.as_ref()?.command_letters()
 }
 
-/// Keys of which at least one must be present for the conditions to hold; `None` if unknown.
+/// Returns keys, at least one of which must be present for the conditions to match; `None` if unknown.
 fn rarest_needs(matcher: &RuleMatcher) -> Option<Needs> {
     let any = (!matcher.any().is_empty()).then(|| {
         let any: Option<Vec<_>> = matcher.any().iter().map(rarest_needs).collect();
@@ -63,7 +63,7 @@ fn selectivity((rarity, needs): &Needs) -> (Rarity, usize) {
     (*rarity, needs.len())
 }
 
-/// Keys that are needed regardless of which alternative holds.
+/// Returns the keys that are needed whichever alternative matches.
 fn common_needs(matcher: &RuleMatcher) -> Option<Needs> {
     let mut all = NeedList::default();
     matcher.add_needs(&mut all);
@@ -73,18 +73,18 @@ fn common_needs(matcher: &RuleMatcher) -> Option<Needs> {
 // === impl NeedList ===
 
 impl NeedList {
-    /// Needs one of these terms.
+    /// Requires one of these terms.
     pub(crate) fn add_words(&mut self, rarity: Rarity, words: &[IndexTerm<'_>]) {
         self.0.push((rarity, words.iter().map(|word| word.key()).collect()));
     }
 
-    /// Needs one of these names, unless some are patterns.
+    /// Requires one of these names, unless some of them are patterns.
     pub(crate) fn add_names(&mut self, names: Option<&NameGlobs>, word: fn(&str) -> IndexTerm<'_>) {
         let plain = names.and_then(NameGlobs::all_literal);
         self.0.extend(plain.map(|names| (Rarity::Named, names.map(|name| word(name).key()).collect())));
     }
 
-    /// Needs one of these names, unless some are patterns, or one of these terms.
+    /// Requires one of these names or one of these terms, unless some names are patterns.
     pub(crate) fn add_names_or(
         &mut self,
         names: &NameGlobs,
@@ -98,7 +98,7 @@ impl NeedList {
         }));
     }
 
-    /// Needs one of these programs, by name or by a prefix of the name.
+    /// Requires one of these programs, by name or by a prefix of the name.
     pub(crate) fn add_programs(&mut self, names: Option<&NameGlobs>) {
         let key =
             |(name, begins)| if begins { IndexTerm::Begins(name) } else { IndexTerm::Program(name) }.key();
@@ -106,7 +106,7 @@ impl NeedList {
         self.0.extend(names.map(|names| (Rarity::Named, names.into_iter().map(key).collect())));
     }
 
-    /// Needs one of these programs with one of these words after it, unless some are patterns.
+    /// Requires one of these programs followed by one of these words, unless some of them are patterns.
     pub(crate) fn add_programs_with(&mut self, programs: Option<&NameGlobs>, words: &NameGlobs) {
         let plain =
             |names: &NameGlobs| names.all_literal().map(|names| names.map(str::to_owned).collect::<Vec<_>>());
@@ -118,7 +118,7 @@ impl NeedList {
         }
     }
 
-    /// Needs the first directories of one of these globs, or its last component if it may start anywhere.
+    /// Requires the first directories of one of these globs, or the last component of a glob that may start anywhere.
     pub(crate) fn add_paths(&mut self, paths: Option<&PathGlobs>) {
         let Some(paths) = paths else { return };
         let mut rarity = Rarity::Placed;
@@ -142,7 +142,7 @@ impl NeedList {
         self.0.extend(needs.map(|needs| (rarity, needs)));
     }
 
-    /// Needs one of these hosts or domain suffixes.
+    /// Requires one of these hosts or domain suffixes.
     pub(crate) fn add_hosts(&mut self, hosts: Option<&HostGlobs>) {
         let Some(hosts) = hosts else { return };
         let needs = hosts.names().globs().map(|glob| {

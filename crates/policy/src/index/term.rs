@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Index terms: properties that an event has or lacks, as keys.
+//! Defines index terms: properties that an event has or lacks, encoded as keys.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ impl<'a> IndexTerm<'a> {
         tagged_key(tag, &text)
     }
 
-    /// Tag and text of the key.
+    /// Returns the tag and text of the key.
     pub(super) fn tag_and_text(self) -> (char, Cow<'a, str>) {
         let (tag, text): (char, &'a str) = match self {
             Self::Program(name) => ('p', name),
@@ -73,7 +73,7 @@ impl<'a> IndexTerm<'a> {
 pub(super) const PATH_START_TAGS: [char; 4] = ['R', 'H', 'P', 'A'];
 /// Tag of keys that are prefixes of program names.
 pub(super) const PROGRAM_START_TAG: char = 'q';
-/// Tag of keys that consist of a program and a word after it, and the separator between the two.
+/// Tag of keys that consist of a program and a word after it, and the separator between them.
 pub(super) const PROGRAM_ARGUMENT_TAG: char = 'x';
 pub(super) const PROGRAM_END: &str = "\n";
 pub(super) const NAME_TAG: char = 'n';
@@ -86,12 +86,12 @@ pub(super) fn tagged_key(tag: char, text: &str) -> String {
     key
 }
 
-/// Key of a path prefix.
+/// Returns the key for a path prefix.
 pub(super) fn path_start_key(from: GlobBase, start: &str) -> String {
     tagged_key(path_start_tag(from), start)
 }
 
-/// Tag of a path prefix, by what the glob is relative to.
+/// Returns the tag of a path prefix, which depends on what the glob is relative to.
 pub(super) fn path_start_tag(from: GlobBase) -> char {
     match from {
         GlobBase::Root => 'R',

@@ -19,7 +19,7 @@ pub(super) struct RuleMatch<'r> {
     pub(super) decision: Decision,
     reason: String,
     why: String,
-    /// Whether all conditions hold for certain.
+    /// Whether all conditions are certainly true.
     sure: bool,
     status: MatchStatus<'r>,
 }
@@ -37,13 +37,13 @@ enum MatchStatus<'r> {
     WithinBudget,
     /// The budget is not used up, and a warning is due.
     BudgetWarning,
-    /// The rule of this id overrides it.
+    /// The rule with this id overrides the match.
     Overridden(&'r str),
-    /// An earlier rule of its file has decided.
+    /// The rule with this id, earlier in the same file, has decided.
     Shadowed(&'r str),
 }
 
-/// All matching rules, each with whether it applies.
+/// All matching rules, each with its status.
 pub(super) struct ResolvedMatches<'r> {
     matches: Vec<RuleMatch<'r>>,
     delta: StateDelta,
@@ -60,7 +60,7 @@ impl<'r> RuleMatch<'r> {
         self.status == MatchStatus::Applies
     }
 
-    /// What the rule matched, and why the match does not apply.
+    /// Returns what the rule matched, and why the match does not apply.
     pub(super) fn note(&self) -> String {
         let why = &self.why;
         match self.status {
@@ -120,7 +120,7 @@ impl<'r> RuleMatch<'r> {
     }
 }
 
-/// Decides which of the matching rules apply. They are given in rule order.
+/// Decides which of the matching rules apply. The matches must be in rule order.
 pub(super) fn resolve_matches<'r>(
     mut matches: Vec<RuleMatch<'r>>,
     input: MatchInput<'_>,
@@ -203,8 +203,8 @@ fn initial_status<'r>(
     }
 }
 
-/// For each match, the earlier rule of its file that decides, in files where only the first matching rule counts.
-/// A possible match decides nothing, and neither does a rule that only labels or rewrites.
+/// Returns for each match the earlier rule of its file that decides, in files where only the first matching rule
+/// counts. A possible match decides nothing, and neither does a rule that only labels or rewrites.
 fn find_shadowed<'r>(matches: &[RuleMatch<'r>]) -> Vec<Option<&'r str>> {
     let mut deciding: Vec<(usize, &'r str)> = Vec::new();
     let mut shadowed = Vec::with_capacity(matches.len());
@@ -222,7 +222,7 @@ fn find_shadowed<'r>(matches: &[RuleMatch<'r>]) -> Vec<Option<&'r str>> {
     shadowed
 }
 
-/// For each match, the rule that overrides it. A rule that is itself overridden overrides nothing.
+/// Returns for each match the rule that overrides it. A rule that is itself overridden overrides nothing.
 fn find_overridden<'r>(matches: &[RuleMatch<'r>], shadowed: &[Option<&str>]) -> Vec<Option<&'r str>> {
     let acting: Vec<_> = matches
         .iter()

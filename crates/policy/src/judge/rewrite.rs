@@ -10,7 +10,7 @@ use crate::rule::RewriteAction;
 const COMMAND_PLACEHOLDER: &str = "{command}";
 
 impl RewriteAction {
-    /// The changes to a call, by the tool's own argument names.
+    /// Returns the changes to a call, by the tool's own argument names.
     pub(super) fn modifications(&self, tool: &ToolCall) -> Vec<Modification> {
         let mut changed = self.set.clone();
         if let Some(template) = &self.command
@@ -23,14 +23,14 @@ impl RewriteAction {
     }
 }
 
-/// The arguments that hold a command, with the command rewritten.
+/// Returns the arguments that contain a command, with the command rewritten.
 fn rewrite_commands(tool: &ToolCall, template: &str) -> Map<String, Value> {
     let roles = tool.class.roles();
     let mut changed = Map::new();
     for key in roles.command {
         let Some(value) = tool.args.get(key) else { continue };
         match (value, tool.args.get("args").and_then(text_list)) {
-            // The program and its arguments are given apart.
+            // The program and its arguments are separate values.
             (Value::String(program), Some(words))
                 if !words.is_empty() && !program.contains(char::is_whitespace) =>
             {
@@ -63,7 +63,7 @@ fn rewrite_commands(tool: &ToolCall, template: &str) -> Map<String, Value> {
     changed
 }
 
-/// Rewrites one command and keeps its form: a text stays a text, an argument list stays a list.
+/// Rewrites one command and keeps its form: a string stays a string, an argument list stays a list.
 fn rewrite_command(value: &Value, template: &str) -> Option<Value> {
     match value {
         Value::String(text) => Some(json!(fill_template(template, &ToolCommand::Text(text)))),
@@ -85,7 +85,7 @@ fn fill_template(template: &str, command: &ToolCommand<'_>) -> String {
     template.replace(COMMAND_PLACEHOLDER, &text)
 }
 
-/// Quotes a text so that a shell reads it as one word.
+/// Quotes a string so that a shell reads it as one word.
 fn quote_word(text: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '+' | '@')

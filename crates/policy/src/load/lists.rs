@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Named lists of globs in a rule file, and `"@name"` references to them.
+//! Expands `"@name"` references to named lists of globs in a rule file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -125,7 +125,8 @@ fn uses(node: &Node) -> bool {
     }
 }
 
-/// The list that a text refers to, and whether it is excluded (`!`). `@scope/name` is a package, not a reference.
+/// Returns the list that a string refers to, and whether it is excluded (`!`). `@scope/name` is a package, not a
+/// reference.
 fn reference(text: &str) -> Option<(bool, &str)> {
     let (taken, rest) = match text.strip_prefix('!') {
         Some(rest) => (true, rest),

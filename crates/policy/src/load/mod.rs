@@ -63,7 +63,7 @@ pub(crate) fn read_rule_file(source: &RuleSource<'_>, problems: &mut Vec<Problem
     }
     match document.get("version").map(|node| (node.spot, &node.value)) {
         Some((_, Value::Whole(RULE_FILE_VERSION))) => {}
-        // The rules may have another meaning in another version, so none of them is used.
+        // Rules may have a different meaning in another version, so none of them is used.
         Some((spot, _)) => {
             report(spot, "unknown version of the rule file format".into(), "write `version: 1`");
             return None;
@@ -134,7 +134,7 @@ fn read_rule(item: &Node, lists: &NamedLists) -> ReadAll<wire::RuleSpec> {
     }
 }
 
-/// The value of one key of the file, or its default if it cannot be read.
+/// Returns the value of one key of the file, or the default if the value cannot be read.
 fn read_key<T: DeserializeOwned + Default>(
     document: &Node,
     key: &str,

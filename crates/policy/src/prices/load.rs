@@ -29,7 +29,7 @@ struct PriceRow {
     date: Option<String>,
 }
 
-/// The rows of a file, and the problems found in it.
+/// Parses a price file into its rows and the problems found.
 pub(super) fn read_price_file(name: &str, text: &str) -> (Vec<ModelPrice>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut report = |spot, message: String, hint: &str| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Prices of models: a built-in table that the user can extend.
+//! Looks up model prices in a built-in table that the user can extend.
 
 mod load;
 mod money;
@@ -20,7 +20,7 @@ const BUILT_IN_TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.
 static BUILT_IN: LazyLock<PriceTable> =
     LazyLock::new(|| PriceTable { rows: load::read_price_file(BUILT_IN_NAME, BUILT_IN_TEXT).0 });
 
-/// Prices of models. The first row that matches a model counts.
+/// Model prices. The first row that matches a model counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceTable {
     rows: Vec<ModelPrice>,
@@ -29,7 +29,7 @@ pub struct PriceTable {
 /// Prices of some models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelPrice {
-    /// Names of the models, or globs.
+    /// Names of models, or globs on them.
     pub models: Vec<String>,
     /// Maximum prompt size in tokens to which this row applies.
     pub up_to: Option<u64>,
@@ -48,31 +48,32 @@ pub struct ModelPrice {
 }
 
 impl PriceTable {
-    /// The prices that are compiled into the program.
+    /// Returns the prices that are compiled into the program.
     pub fn built_in() -> &'static Self {
         &BUILT_IN
     }
 
-    /// The user's own prices, followed by the built-in ones. A row that cannot be used is refused; the others are kept.
+    /// Returns the user's own prices, followed by the built-in ones. A row that cannot be used is refused; the others
+    /// are kept.
     pub fn with_own(name: &str, text: &str) -> (Self, Vec<Problem>) {
         let (mut rows, problems) = load::read_price_file(name, text);
         rows.extend(Self::built_in().rows.iter().cloned());
         (Self { rows }, problems)
     }
 
-    /// All rows, in order.
+    /// Returns all rows, in order.
     pub fn rows(&self) -> &[ModelPrice] {
         &self.rows
     }
 
-    /// The row for a response of this model to a prompt of `prompt` tokens.
+    /// Returns the price row for a response of this model to a prompt of `prompt` tokens.
     pub fn row(&self, model: &str, prompt: u64) -> Option<&ModelPrice> {
         let bare = normalize_model_name(model);
         let named = |row: &&ModelPrice| row.models.iter().any(|glob| glob == model || glob_match(glob, bare));
         self.rows.iter().filter(named).find(|row| row.up_to.is_none_or(|most| prompt <= most))
     }
 
-    /// Cost of a response; `None` if the model has no price.
+    /// Returns the cost of a response; `None` if the model has no price.
     pub fn cost(&self, model: &str, tokens: &TokenCounts) -> Option<Money> {
         let row = self.row(model, tokens.prompt())?;
         let parts = [
@@ -85,7 +86,7 @@ impl PriceTable {
     }
 }
 
-/// A model's name without provider prefix, date and client-specific suffix.
+/// Returns a model's name without provider prefix, date and client-specific suffix.
 fn normalize_model_name(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.split('[').next().unwrap_or(name);

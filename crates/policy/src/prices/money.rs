@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Exact amounts of money: the sum of millions of small prices must not depend on their order.
+//! Represents exact amounts of money: the sum of millions of small prices must not depend on their order.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Units per dollar: a token may cost a few billionths of a dollar.
+/// Units per dollar. The unit is this small because a token may cost a few billionths of a dollar.
 const UNITS_PER_DOLLAR: f64 = 1e12;
 /// Units per millionth of a dollar.
 const UNITS_PER_MICRODOLLAR: u64 = 1_000_000;
@@ -19,12 +19,12 @@ const TOKEN_UNITS_PER_DOLLAR: f64 = UNITS_PER_DOLLAR / 1e6;
 pub struct Money(u64);
 
 impl Money {
-    /// An amount in dollars; negative amounts become zero.
+    /// Creates an amount from dollars; negative amounts become zero.
     pub fn from_dollars(dollars: f64) -> Self {
         Self::from_units(dollars * UNITS_PER_DOLLAR)
     }
 
-    /// The price of one token, given the price of a million tokens in dollars.
+    /// Returns the price of one token, given the price of a million tokens in dollars.
     pub fn per_token(dollars_per_million: f64) -> Self {
         Self::from_units(dollars_per_million * TOKEN_UNITS_PER_DOLLAR)
     }
@@ -38,35 +38,35 @@ impl Money {
         Self(units.round().max(0.0) as u64)
     }
 
-    /// The amount in dollars.
+    /// Returns the amount in dollars.
     #[expect(clippy::cast_precision_loss, reason = "fifteen digits are enough for display")]
     pub fn as_dollars(self) -> f64 {
         self.0 as f64 / UNITS_PER_DOLLAR
     }
 
-    /// The amount multiplied by `count`, saturating.
+    /// Returns the amount multiplied by `count`, saturating.
     #[must_use]
     pub fn saturating_mul(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
     }
 
-    /// An amount in millionths of a dollar.
+    /// Creates an amount from millionths of a dollar.
     pub fn from_microusd(microusd: u64) -> Self {
         Self(microusd.saturating_mul(UNITS_PER_MICRODOLLAR))
     }
 
-    /// The amount in millionths of a dollar, rounded up: a cheap response must not count as free.
+    /// Returns the amount in millionths of a dollar, rounded up: a cheap response must not count as free.
     pub fn as_microusd(self) -> u64 {
         self.0.div_ceil(UNITS_PER_MICRODOLLAR)
     }
 
-    /// The difference to a smaller amount; zero if `other` is greater.
+    /// Subtracts `other`; the result is zero if `other` is greater.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The sum of both amounts, saturating.
+    /// Adds both amounts, saturating.
     #[must_use]
     pub fn saturating_add(self, more: Self) -> Self {
         Self(self.0.saturating_add(more.0))

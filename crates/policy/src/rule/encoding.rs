@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts of a rule that are stored as text in the compiled form.
+//! Encodes parts of a rule that are stored as text in the compiled form.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -16,12 +16,12 @@ pub(crate) struct LazyWhen {
 }
 
 impl LazyWhen {
-    /// A condition that was read from a rule file and is already compiled.
+    /// Wraps a compiled condition that was read from a rule file.
     pub(crate) fn new(when: When) -> Self {
         Self { text: when.text().to_owned(), built: OnceLock::from(Ok(when)) }
     }
 
-    /// Whether the condition holds for an event.
+    /// Whether the condition is true for an event.
     pub(crate) fn holds(&self, event: &Event) -> Result<bool, WhenError> {
         match self.built.get_or_init(|| When::compile(&self.text)) {
             Ok(when) => when.holds(event),

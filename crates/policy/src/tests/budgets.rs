@@ -18,7 +18,7 @@ fn event_at(kind: EventKind, ms: u64) -> Event {
     event
 }
 
-/// A response of a model that read `millions` million tokens.
+/// Creates a response of a model that read `millions` million tokens.
 fn model_response(model: &str, millions: u64, ms: u64) -> Event {
     let mut event = event_at(EventKind::PostModel, ms);
     event.agent.model = Some(model.to_owned());
@@ -43,7 +43,7 @@ impl BudgetSession {
         judgement
     }
 
-    /// The decision and message at a gate.
+    /// Returns the decision and message at a gate.
     fn gate(&mut self, kind: EventKind, ms: u64, rules: &RuleSet) -> String {
         let judgement = self.judge(&event_at(kind, ms), rules);
         let said = judgement.findings.iter().map(|finding| {
@@ -212,7 +212,7 @@ fn a_budget_that_makes_no_sense_is_refused() {
     insta::assert_snapshot!(said.join("\n"));
 }
 
-/// An event with which the transcript reports these totals: all tokens, and the tokens of today.
+/// Creates an event with which the transcript reports these totals: all tokens, and the tokens of today.
 fn reporting(kind: EventKind, ms: u64, tokens: u64, today: u64) -> Event {
     let mut event = event_at(kind, ms);
     let usage = TranscriptUsage {

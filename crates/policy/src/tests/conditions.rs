@@ -9,7 +9,7 @@ use tenterhook_facts::{
 
 use super::*;
 
-/// A rule set with one rule that denies, with this `match`.
+/// Creates a rule set with one rule that denies and has this `match`.
 fn deny(conditions: &str) -> RuleSet {
     one(&format!("match: {conditions}, verdict: deny"))
 }

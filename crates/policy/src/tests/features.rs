@@ -12,7 +12,7 @@ fn at(line: &str, ms: u64) -> Event {
     event
 }
 
-/// Every step, as `rule status decision`.
+/// Returns every step, as `rule status decision`.
 fn steps(judgement: &PolicyJudgement) -> Vec<String> {
     let status = |step: &tenterhook_event::TraceEntry| serde_json::to_value(step.status).unwrap();
     let step = |step: &tenterhook_event::TraceEntry| {

@@ -25,7 +25,7 @@ fn bash(command: &str) -> ToolCall {
     ToolCall::new("Bash", json!({ "command": command }))
 }
 
-/// The event and facts of a call on a machine with these links.
+/// Returns the event and facts of a call on a machine with these links.
 fn seen(tool: ToolCall, project: &str, links: &[(&str, &str)]) -> (Event, Facts) {
     let event = event(tool, project);
     let around = EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() };
@@ -46,7 +46,7 @@ fn verdict_by(rules: &RuleSet, tool: ToolCall, project: &str, links: &[(&str, &s
     judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default()
 }
 
-/// The strictest verdict of the baseline on a command.
+/// Returns the strictest verdict of the baseline on a command.
 fn verdict(command: &str, links: &[(&str, &str)]) -> Decision {
     verdict_by(&BASELINE, bash(command), PROJECT, links)
 }

@@ -4,7 +4,7 @@
 
 use super::*;
 
-/// The problem with a rule that has exactly one mistake.
+/// Returns the problem with a rule that has exactly one mistake.
 fn only_problem(rule: &str) -> String {
     let loaded = load_user(&format!("version: 1\nlists: {{known: [a]}}\nrules:\n- {{id: x, {rule}}}\n"));
     let [problem] = loaded.problems.as_slice() else { panic!("{rule}: {:?}", loaded.problems) };

@@ -4,7 +4,7 @@
 
 use super::*;
 
-/// The strictest decision of the baseline on a line, and the rules that made it.
+/// Returns the strictest decision of the baseline on a line, and the rules that made it.
 fn strictest_decision(line: &str) -> (Decision, Vec<String>) {
     let event = bash(line);
     let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), &BASELINE.rules);

@@ -240,7 +240,7 @@ fn encode_options(options: &[OptionSource]) -> Result<TableBytes, DescriptionMis
     builder.finish().map_err(internal)
 }
 
-/// Kind and name of an option as written.
+/// Returns the kind and name of an option as written.
 pub(crate) fn option_key(name: &str) -> (u8, &str) {
     if let Some(name) = name.strip_prefix("--").filter(|name| !name.is_empty()) {
         return (KEY_TWO_DASHES, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Keywords of the data format.
+//! Lists the keywords of the data format.
 
 use super::record::{DoubleDashRule, Location, OptionSyntax, PackageVerb, SpecStyle, StandardInput};
 
@@ -84,7 +84,7 @@ pub(super) const VERBS: &[(&str, PackageVerb)] = &[
 // === impl PackageVerb ===
 
 impl PackageVerb {
-    /// The name of the verb in a data file.
+    /// Returns the name of the verb in a data file.
     pub fn name(self) -> &'static str {
         VERBS.iter().find(|(_, verb)| *verb == self).map_or("", |(name, _)| name)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The compiled form of descriptions. Tables stay encoded until a name is looked up.
+//! Defines the compiled form of descriptions. Tables stay encoded until a name is looked up.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub(crate) enum OptionSyntax {
 /// The meaning of `--`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum DoubleDashRule {
-    /// It ends the options.
+    /// `--` ends the options.
     #[default]
     EndOptions,
     /// The command begins, even if operands before it are missing.
@@ -74,14 +74,14 @@ pub enum Location {
 /// What a program does with standard input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StandardInput {
-    /// Ignores it or reads data.
+    /// Ignores standard input or reads it as data.
     #[default]
     Data,
-    /// Runs it as the code of its language.
+    /// Runs standard input as code in the program's language.
     Code,
-    /// Runs it in a shell.
+    /// Runs standard input in a shell.
     Shell,
-    /// Shows a prompt and runs what is typed.
+    /// Shows a prompt and runs the typed text.
     Prompt,
     /// Draws on the terminal and reads keys.
     Screen,
@@ -135,7 +135,7 @@ pub enum PackageVerb {
 pub(crate) enum SlotCount {
     /// Exactly one operand.
     One,
-    /// One, if enough remain for required slots.
+    /// One operand, if enough operands remain for the required slots.
     Optional,
     /// All operands that other slots do not take.
     Many,
@@ -155,7 +155,8 @@ pub(crate) struct OperandSlot {
 /// An operand grammar and the options that select it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OperandCase<'a> {
-    /// Options that select the grammar; `&` joins options that are needed together. Empty: always.
+    /// Options that select the grammar; `&` joins options that are needed together. If empty, the grammar always
+    /// applies.
     #[serde(borrow)]
     pub options: Vec<&'a str>,
     /// Slots in order.
@@ -165,7 +166,7 @@ pub(crate) struct OperandCase<'a> {
 /// A role that an option has together with other options.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleCase<'a> {
-    /// Options of which one must be present.
+    /// Options, one of which must be present.
     #[serde(borrow)]
     pub options: Vec<&'a str>,
     /// The role in this case.
@@ -254,7 +255,7 @@ pub(crate) struct CommandRecord<'a> {
     pub location: Location,
     /// What the program does with standard input.
     pub stdin: StandardInput,
-    /// With more operands than this the program opens no prompt.
+    /// Maximum number of operands with which the program opens a prompt.
     pub prompt_operands: Option<u8>,
     /// Language of the texts and files that the program runs.
     pub language: Option<Language>,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Roles of words.
+//! Defines the roles of words.
 
 use serde::{Deserialize, Serialize};
 
-/// Language of a text that a program runs.
+/// Language of code that a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// The Python language.
@@ -53,7 +53,7 @@ pub enum Role {
     NamedFile,
     /// Field of a form, read from a file if it is written `NAME=@FILE`, `NAME=<FILE`, `@FILE` or `NAME@FILE`.
     Form,
-    /// File that is extended.
+    /// File to which data is appended.
     Append,
     /// File or directory that is removed.
     Delete,
@@ -129,7 +129,7 @@ pub enum Role {
     DryRun,
     /// Directories are processed recursively.
     Recursive,
-    /// No question is asked.
+    /// The program does not ask for confirmation.
     Force,
     /// Operands are changed in place instead of read.
     InPlace,
@@ -153,7 +153,7 @@ pub enum Role {
     Batch,
     /// The program opens a prompt in any case.
     Interactive,
-    /// The program waits for connections instead of making them.
+    /// The program waits for connections instead of opening them.
     Listen,
 }
 
@@ -242,7 +242,7 @@ impl Language {
         LANGUAGE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, language)| *language)
     }
 
-    /// The name of the language in a data file.
+    /// Returns the name of the language in a data file.
     pub fn name(self) -> &'static str {
         LANGUAGE_NAMES.iter().find(|(_, language)| *language == self).map_or("other", |(name, _)| name)
     }
@@ -260,7 +260,7 @@ impl Role {
         ROLE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
     }
 
-    /// The name of the role in a data file.
+    /// Returns the name of the role in a data file.
     pub fn name(self) -> &'static str {
         if matches!(self, Self::Code(_)) {
             return "code";
@@ -268,7 +268,7 @@ impl Role {
         ROLE_NAMES.iter().find(|(_, role)| *role == self).map_or("text", |(name, _)| name)
     }
 
-    /// All names that [`Role::from_name`] accepts, except those of code.
+    /// Returns all names that [`Role::from_name`] accepts, except those of code.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ROLE_NAMES.iter().map(|(name, _)| *name)
     }

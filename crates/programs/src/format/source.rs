@@ -39,7 +39,7 @@ pub(crate) struct OptionSource {
 /// An operand grammar in a data file.
 #[derive(Debug, Clone)]
 pub(crate) struct OperandSource {
-    /// Options of which one must be present.
+    /// Options, one of which must be present.
     pub options: Vec<String>,
     /// Slots in order.
     pub slots: Vec<OperandSlot>,
@@ -88,13 +88,13 @@ pub(crate) struct CommandSource {
 // === impl CommandSource ===
 
 impl CommandSource {
-    /// The examples of the command and of its sub-commands.
+    /// Returns the examples of the command and of its sub-commands.
     pub(crate) fn all_examples(&self) -> Vec<&ExampleSource> {
         let inner = self.commands.iter().flat_map(Self::all_examples);
         self.examples.iter().chain(inner).collect()
     }
 
-    /// A copy of the description for another name, without examples.
+    /// Copies the description for another name, without examples.
     fn without_examples(&self) -> Self {
         let commands = self.commands.iter().map(Self::without_examples).collect();
         Self { examples: Vec::new(), commands, ..self.clone() }
@@ -117,7 +117,7 @@ impl OptionSource {
         }
     }
 
-    /// Every role that the option or its values can have.
+    /// Returns every role that the option or its values can have.
     pub(crate) fn all_roles(&self) -> impl Iterator<Item = Role> {
         let prefixes = self.prefixes.iter().chain(&self.words).map(|(_, role)| *role);
         let cases = self.cases.iter().map(|(_, role)| *role);
@@ -125,7 +125,7 @@ impl OptionSource {
     }
 }
 
-/// Nesting depth of sub-commands. Deeper files are rejected.
+/// Maximum nesting depth of sub-commands. Deeper files are rejected.
 const MAX_COMMAND_DEPTH: usize = 8;
 
 /// Reads all programs in a file. Keys that start with `x-` hold parts for merging.
@@ -435,7 +435,7 @@ impl DescriptionReader<'_> {
                 (None, None) => (token, SlotCount::One),
             };
             let inner = matches!(name, "command" | "shell") && count == SlotCount::Many;
-            // Each operand is a separate text.
+            // Each operand is a separate string.
             let name = if name == "shell-lines" { "shell" } else { name };
             if slots.iter().any(|slot| slot.inner) {
                 self.push_mistake(node, "nothing can follow a command");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Option spellings as in help texts: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
+//! Parses option spellings as in help texts: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
 
 use super::record::Arity;
 
@@ -84,7 +84,7 @@ fn is_name(token: &str) -> bool {
             || token.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.starts_with('[')))
 }
 
-/// `FILE`, `<file>`, `NAME`: a value is written in capitals or in angle brackets.
+/// Whether a word is the name of a value, written in capitals or angle brackets: `FILE`, `<file>`, `NAME`.
 fn is_value_name(token: &str) -> bool {
     token.starts_with('<') && token.ends_with('>') || !token.chars().any(|letter| letter.is_ascii_lowercase())
 }

@@ -202,7 +202,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
     }
 
     /// Selects an earlier operand grammar if this option makes one apply. Only the first option of each name is
-    /// considered, so that many options cost no more than a few.
+    /// considered, so that parsing many options takes no longer than parsing a few.
     fn select_earlier_case(&mut self, option: &ParsedOption<'_, '_>) {
         let cases = self.level.operands.iter().take(self.case);
         let names = cases.flat_map(|case| &case.options).flat_map(|names| names.split('&'));

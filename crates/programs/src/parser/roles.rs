@@ -46,7 +46,8 @@ fn fits_form(role: Role, text: &str) -> bool {
     }
 }
 
-/// Assigns to every operand the role of its slot. Slots after one that takes any number are counted from the end.
+/// Assigns to every operand the role of its slot. Slots after a slot that takes any number of operands are counted
+/// from the end.
 pub(super) fn assign_roles(slots: &[OperandSlot], operands: &[WordSlice<'_>]) -> Vec<Role> {
     let mut roles = vec![Role::Text; operands.len()];
     let mut open = 0..operands.len();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dockerfiles: commands of `RUN`, which run in the image.
+//! Reads Dockerfiles: the commands of `RUN`, which run in the image.
 
 use super::{CommandText, FileName, RunLocation};
 
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
     pieces
 }
 
-/// The text after `RUN`, also after `ONBUILD`.
+/// Returns the text after `RUN`, also after `ONBUILD`.
 fn run_arguments(line: &str) -> Option<&str> {
     let word = |line: &'_ str, name: &str| {
         let head = line.get(..name.len())?;
@@ -83,20 +83,20 @@ fn drop_flags(piece: &mut CommandText) {
     piece.text = own.to_owned();
 }
 
-/// The delimiters of the here-documents that a text opens.
+/// Returns the delimiters of the here-documents that a text opens.
 fn heredoc_delimiters(text: &str) -> Vec<String> {
     let opened = text.split("<<").skip(1).filter(|part| !part.starts_with('<')).filter_map(|part| {
         let part = part.trim_start_matches('-').trim_start();
         let end: String =
             part.chars().take_while(|c| !c.is_whitespace() && !";|&<>()".contains(*c)).collect();
         let end = end.replace(['\'', '"', '\\'], "");
-        // `1 << 2` opens no here-document.
+        // `1 << 2` does not open a here-document.
         end.starts_with(|c: char| c.is_alphabetic() || c == '_').then_some(end)
     });
     opened.collect()
 }
 
-/// `RUN <<EOF`: the here-document is the script.
+/// Returns the script of `RUN <<EOF`, which is the here-document.
 fn heredoc_script(piece: &CommandText) -> Option<CommandText> {
     let first = piece.text.lines().next()?.trim();
     let alone = first.starts_with("<<") && first.split_whitespace().count() == 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Justfiles: the lines of recipes.
+//! Reads justfiles: the lines of recipes.
 
 use super::{CommandText, FileName, is_shell_shebang, replace_expressions, unknown_variable};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makefiles: the lines of recipes, and commands in `$(shell …)`.
+//! Reads makefiles: the lines of recipes, and commands in `$(shell …)`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.file, "Makefile" | "makefile" | "GNUmakefile") || name.ending == "mk"
 }
 
-/// Variables that are set once to a literal text; `None` for other variables.
+/// Variables that are set once to a literal string; `None` for other variables.
 type Variables<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 pub(super) fn read(text: &str) -> Vec<CommandText> {
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
     pieces
 }
 
-/// The logical lines, each with its number: a line that ends in a backslash is joined with the next.
+/// Returns the logical lines, each with its number: a line that ends in a backslash is joined with the next.
 fn logical_lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut open = false;
@@ -68,7 +68,7 @@ fn parse_assignment(line: &str) -> Option<(&str, Option<&str>)> {
     plain.then(|| (name, whole.then(|| value.trim())))
 }
 
-/// The recipe in `target: needs ; recipe`.
+/// Returns the recipe in `target: needs ; recipe`.
 fn inline_recipe(line: &str) -> Option<&str> {
     let colon = line.find(':')?;
     let (head, tail) = line.split_at_checked(colon)?;
@@ -132,7 +132,7 @@ fn expand_reference(inner: &str, variables: &Variables<'_>, deep: usize, expande
     }
 }
 
-/// The text up to the matching closing bracket.
+/// Returns the text up to the matching closing bracket.
 fn before_closing(text: &str, open: char, close: char) -> &str {
     let mut depth = 0_usize;
     for (at, letter) in text.char_indices() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The kinds of files that contain commands: one row and one module each.
+//! Lists the kinds of files that contain commands. Each kind has one table row and one module.
 
 mod docker;
 mod just;
@@ -84,7 +84,7 @@ const KINDS: &[FileKind] = &[
     },
 ];
 
-/// The kind of a file, by its path alone.
+/// Returns the kind of a file, based on its path alone.
 pub fn kind_by_name(path: &Path) -> Option<&'static FileKind> {
     // `.github/workflows` may be above the given directory.
     let whole = std::path::absolute(path).ok()?;
@@ -111,13 +111,13 @@ impl FileKind {
 // === impl CommandText ===
 
 impl CommandText {
-    /// Text whose lines are adjacent in the file.
+    /// Creates text whose lines are adjacent in the file.
     fn from_line(line: usize, text: String) -> Self {
         let count = text.lines().count().max(1);
         Self { text, lines: (line..line + count).collect(), location: RunLocation::Here }
     }
 
-    /// The line of the file for a line of the text, counted from zero.
+    /// Returns the line in the file for a line of the text, counted from zero.
     pub fn file_line(&self, at: usize) -> usize {
         self.lines.get(at).or(self.lines.last()).copied().unwrap_or(1)
     }
@@ -146,7 +146,7 @@ fn replace_expressions(text: &str, open: &str, close: &str, what: impl Fn(&str) 
     done + rest
 }
 
-/// A reference to a variable that is never set.
+/// Returns a reference to a variable that is never set.
 fn unknown_variable() -> String {
     "${UNKNOWN_TO_TENTERHOOK}".to_owned()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The scripts of a `package.json`.
+//! Reads the scripts of a `package.json`.
 
 use serde_json::Value;
 use tenterhook_document::Spot;
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str) -> ReadResult {
         .map_err(|error| (Spot { line: error.line(), column: error.column() }, error.to_string()))?;
     let Some(scripts) = tree.get("scripts").and_then(Value::as_object) else { return Ok(Vec::new()) };
     let lines: Vec<&str> = text.lines().collect();
-    // The JSON parser returns no positions: the line is that of the quoted name after `scripts`.
+    // The JSON parser returns no positions, so the line of the quoted name after `scripts` is reported.
     let start = lines.iter().position(|line| line.contains("\"scripts\"")).unwrap_or(0);
     let place = |name: &str| {
         let name = Value::from(name).to_string();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! YAML files with shell steps: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
+//! Reads YAML files with shell steps: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
 
 use tenterhook_document::{Node, Spot, Value, parse};
 
@@ -157,13 +157,13 @@ impl<'a> PipelineFile<'a> {
             }
         }
         found.retain(|piece| !piece.text.trim().is_empty());
-        // An anchor that is used twice is one text.
+        // An anchor that is used twice is evaluated once.
         found.sort_by(|one, other| one.lines.cmp(&other.lines));
         found.dedup();
         found
     }
 
-    /// The text of a node, or the texts of its list.
+    /// Returns the text of a node, or the texts of its list.
     fn command_texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<CommandText> {
         match &node.value {
             Value::Text(text) => {
@@ -178,7 +178,7 @@ impl<'a> PipelineFile<'a> {
         }
     }
 
-    /// The line of the file for every line of a text. A block scalar begins below its key.
+    /// Returns the line in the file for every line of a text. A block scalar begins below its key.
     fn file_lines(&self, spot: Spot, text: &str) -> Vec<usize> {
         let filled = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
         let shown = text.lines().nth(filled).unwrap_or_default().trim();

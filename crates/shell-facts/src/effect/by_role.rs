@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of programs on files, derived from the roles of their words.
+//! Derives the effects of programs on files from the roles of their words.
 //!
 //! A program without a description has no known effects. Its redirections still count.
 
@@ -17,7 +17,7 @@ use super::downloads::add_downloads;
 use super::transfers::add_transfers;
 use super::{current_directory, find_effects, git, resolve_in};
 
-/// The effects of a command on the paths among its words.
+/// Returns the effects of a command on the paths among its words.
 pub(crate) fn program_effects(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     match command.parsed.escape {
         "git" => return git::git_effects(command.words),
@@ -38,7 +38,7 @@ pub(crate) fn program_effects(command: &DescribedCommand<'_>) -> Vec<OperandEffe
     effects
 }
 
-/// Effects on paths in option values.
+/// Returns the effects on paths in option values.
 fn effects_on_values(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     let mut effects = Vec::new();
     for option in command.parsed.options.iter().filter(|option| !option.off) {
@@ -61,7 +61,8 @@ fn effects_on_values(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     effects
 }
 
-/// The file in `NAME=FILE`. In a form field, only `NAME=@FILE`, `NAME=<FILE`, `@FILE` and `NAME@FILE` name a file.
+/// Returns the file in `NAME=FILE`. In a form field, only `NAME=@FILE`, `NAME=<FILE`, `@FILE` and `NAME@FILE` name a
+/// file.
 fn file_in_value(value: &ShellWord, role: Role) -> Option<OperandEffect> {
     let text = value.text.as_str();
     let name_end = text.find('=');
@@ -79,7 +80,7 @@ fn file_in_value(value: &ShellWord, role: Role) -> Option<OperandEffect> {
     Some(OperandEffect::new(Read, &path).inside_word(start > 0))
 }
 
-/// Effects on operands.
+/// Returns the effects on operands.
 fn effects_on_operands(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     let recursive = command.has(Role::Recursive);
     let edit = in_place_op(command);
@@ -105,7 +106,7 @@ fn effects_on_operands(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
         }
         let directory = command.directory_at(operand.part.word);
         let path = resolve_in(directory.as_ref(), &command.word(operand.part));
-        // A written file has nothing below it, even if the program is recursive.
+        // Nothing is below a file that is written, even if the program is recursive.
         let below = recursive && !matches!(operand.role, Role::Write | Role::Append);
         effects.push(OperandEffect::new(does, &path).recursive(below));
         if removes && matches!(does, Read | Write) && is_source(command, operand) {
@@ -119,12 +120,13 @@ fn effects_on_operands(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     effects
 }
 
-/// Whether a program that deletes its sources after processing deletes this operand. It keeps the archive it writes.
+/// Whether this operand is deleted by a program that deletes its sources after processing. Such a program keeps the
+/// archive that it writes.
 fn is_source(command: &DescribedCommand<'_>, operand: &ParsedOperand<'_>) -> bool {
     operand.role == Role::Read || command.parsed.operands.iter().all(|other| other.role != Role::Read)
 }
 
-/// The operation on files that are edited in place: an edit that removes every line is a deletion.
+/// Returns the operation on files that are edited in place: an edit that removes every line is a deletion.
 fn in_place_op(command: &DescribedCommand<'_>) -> Option<FileOp> {
     if !command.has(Role::InPlace) {
         return None;
@@ -218,7 +220,7 @@ fn add_targets(command: &DescribedCommand<'_>, effects: &mut Vec<OperandEffect>)
 fn is_new_name(target: &ShellWord) -> bool {
     let text = target.text.as_str();
     let name = text.trim_start_matches("${").trim_start_matches('$').trim_end_matches('}');
-    // A lone variable may name another directory, unless it holds the output of a command.
+    // A variable alone may name another directory, unless its value is the output of a command.
     let lone = text.starts_with('$') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let made = !lone || !target.from.is_empty();
     (target.dynamic || target.shape.contains('*'))
@@ -227,7 +229,8 @@ fn is_new_name(target: &ShellWord) -> bool {
         && !text.starts_with('~')
 }
 
-/// The described program that a glob such as `/bin/r?` may run. If several match, the most harmful one.
+/// Returns the described program that a glob such as `/bin/r?` may run. If several match, the most harmful one is
+/// returned.
 pub(crate) fn most_harmful_match(glob: &str) -> Option<&'static str> {
     let word = [ShellWord::literal("x")];
     let harm = |name: &str| {
@@ -243,6 +246,6 @@ pub(crate) fn most_harmful_match(glob: &str) -> Option<&'static str> {
         does.max().unwrap_or(1)
     };
     let names = description::names().filter(|name| fast_glob::glob_match(glob, name));
-    // Among equally harmful programs the shortest name: `rm` rather than `rimraf`.
+    // Among equally harmful programs, prefer the shortest name: `rm` rather than `rimraf`.
     names.max_by_key(|name| (harm(name), Reverse(name.len()), Reverse(*name)))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of a copy or move on its target: a copied tree writes everything below the target.
+//! Derives the effects of a copy or move on its target. Copying a tree writes everything below the target.
 
 use tenterhook_paths::FileOp::Write;
 
@@ -19,7 +19,7 @@ pub(super) struct CopyMode {
 }
 
 impl CopyMode {
-    /// The effects of copying one source to a target.
+    /// Returns the effects of copying one source to a target.
     pub(super) fn effects(self, target: &ShellWord, source: &ShellWord) -> Vec<OperandEffect> {
         let at_target = || OperandEffect::new(Write, target);
         if self.onto || self.copies_contents(source) {
@@ -42,7 +42,7 @@ impl CopyMode {
     }
 }
 
-/// The effects of copying several sources to a target. The effect on the target itself is listed once.
+/// Returns the effects of copying several sources to a target. The effect on the target itself is listed once.
 pub(super) fn copy_effects(mode: CopyMode, target: &ShellWord, sources: &[&ShellWord]) -> Vec<OperandEffect> {
     let mut effects: Vec<OperandEffect> = Vec::new();
     for effect in sources.iter().flat_map(|source| mode.effects(target, source)) {
@@ -54,7 +54,7 @@ pub(super) fn copy_effects(mode: CopyMode, target: &ShellWord, sources: &[&Shell
     effects
 }
 
-/// `DIRECTORY/NAME`, with the last component of the source as the name.
+/// Returns `DIRECTORY/NAME`, with the last component of the source as the name.
 fn path_inside(directory: &ShellWord, source: &ShellWord) -> Option<ShellWord> {
     let name = |text: &str| text.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
     let join = |directory: &str, name: String| format!("{}/{name}", directory.trim_end_matches('/'));

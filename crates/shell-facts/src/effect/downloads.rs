@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Downloads that are saved under the last component of their URL.
+//! Derives the files that downloads write, named after the last component of the URL.
 
 use tenterhook_paths::FileOp::{Read, Write};
 use tenterhook_programs::Role;
@@ -28,7 +28,7 @@ pub(super) fn add_downloads(command: &DescribedCommand<'_>, effects: &mut Vec<Op
     }
 }
 
-/// The file name under which the content of a URL is saved.
+/// Returns the file name under which the content of a URL is saved.
 fn saved_name(url: &ShellWord) -> Option<ShellWord> {
     let path = url.text.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);

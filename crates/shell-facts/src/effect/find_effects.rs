@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of `find`: its operands are directories, its options act on the files found in them.
+//! Derives the effects of `find`, whose operands are directories and whose options act on the files found in them.
 
 use tenterhook_paths::FileOp::{Delete, Write};
 use tenterhook_programs::Role;
@@ -9,7 +9,7 @@ use super::super::described_command::DescribedCommand;
 use super::OperandEffect;
 use crate::shell::find_targets;
 
-/// The files that `find` deletes, and the lists that it writes.
+/// Returns the files that `find` deletes, and the lists that it writes.
 pub(super) fn find_effects(command: &DescribedCommand<'_>) -> Vec<OperandEffect> {
     let mut effects: Vec<_> =
         command.values(Role::Write).map(|(word, _)| OperandEffect::new(Write, &word)).collect();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of `git` sub-commands that change the working tree or read files outside it.
+//! Derives the effects of `git` sub-commands that change the working tree or read files outside it.
 
 use tenterhook_paths::FileOp::{Delete, Move, Read, Write};
 
@@ -70,7 +70,7 @@ impl<'a> GitArgs<'a> {
         self.options.contains(&option)
     }
 
-    /// Operands and paths, without options.
+    /// Returns operands and paths, without options.
     fn all_words(&self) -> Vec<&'a ShellWord> {
         self.operands.iter().chain(self.paths.iter().flatten()).copied().collect()
     }

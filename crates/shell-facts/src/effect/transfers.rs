@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of transfers between machines: on local files, and deletions on the other machine.
+//! Derives the effects of transfers between machines: effects on local files, and deletions on the other machine.
 
 use tenterhook_paths::FileOp::{self, Delete, Read};
 use tenterhook_programs::Role;
@@ -18,7 +18,7 @@ struct TransferPlace {
     is_remote: bool,
 }
 
-/// Adds the effects of a program that copies, moves or deletes at places such as `host:path`. Paths in stores and
+/// Adds the effects of a program that copies, moves or deletes at locations such as `host:path`. Paths in stores and
 /// containers are ignored.
 pub(super) fn add_transfers(command: &DescribedCommand<'_>, effects: &mut Vec<OperandEffect>) {
     let places: Vec<ShellWord> = command.operands(Role::Place).collect();
@@ -56,7 +56,7 @@ pub(super) fn add_transfers(command: &DescribedCommand<'_>, effects: &mut Vec<Op
 // === impl TransferPlace ===
 
 impl TransferPlace {
-    /// The place that a word names; `None` for a path in a store or a container.
+    /// Returns the location that a word names; `None` for a path in a store or a container.
     fn new(word: &ShellWord, reaches_machines: bool) -> Option<Self> {
         match remote_path(word) {
             None => Some(Self { path: word.clone(), is_remote: false }),
@@ -72,7 +72,7 @@ impl TransferPlace {
         self.at_place(OperandEffect::new(does, &self.path))
     }
 
-    /// Moves an effect to the machine of this place.
+    /// Moves an effect to the machine of this location.
     fn at_place(&self, effect: OperandEffect) -> OperandEffect {
         if self.is_remote {
             OperandEffect { on: Some(ExecLocation::Remote), ..effect.inside_word(true) }
@@ -82,12 +82,13 @@ impl TransferPlace {
     }
 }
 
-/// The path of a place without its host. The URL of a store is kept, because its last component is the name.
+/// Returns the path of a location without its host. The URL of a store is kept, because its last component is the
+/// name.
 fn path_part(word: &ShellWord) -> ShellWord {
     remote_path(word).filter(|_| !word.text.contains("://")).unwrap_or_else(|| word.clone())
 }
 
-/// The path after `host:`, `store:` or `container:`.
+/// Returns the path after `host:`, `store:` or `container:`.
 fn remote_path(word: &ShellWord) -> Option<ShellWord> {
     let text = word.text.as_str();
     if let Some((_, rest)) = text.split_once("://").filter(|(scheme, _)| !scheme.contains('/')) {

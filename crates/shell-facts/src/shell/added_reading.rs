@@ -2,9 +2,9 @@
 
 //! Parses commands again with descriptions of programs that the policy adds.
 //!
-//! The guarded agent may be able to write the descriptions of a project, so they must not remove anything. All
-//! commands are parsed without them first, and those results are final: the additional descriptions only append
-//! commands and effects. To change an earlier command, a copy of it is changed and appended.
+//! The guarded agent may be able to write a project's descriptions, so these must not remove anything. All commands
+//! are first parsed without the added descriptions, and those results are final. The added descriptions only append
+//! commands and effects. An earlier command is changed by appending a changed copy of it.
 
 use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::Certainty;
@@ -28,7 +28,7 @@ pub(super) struct AddedReading {
     scope: ShellScope,
     certainty: Certainty,
     span: Option<TextSpan>,
-    /// Whether the command only repeats what another one does.
+    /// Whether the command only repeats the effects of another one.
     skips_effects: bool,
 }
 
@@ -65,7 +65,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Parses the queued commands with the descriptions of the policy, and the commands that those start.
+    /// Parses the queued commands with the policy's descriptions, and then the commands that they start.
     pub(super) fn read_additions(&mut self) {
         self.exhausted = false;
         while !self.additions.is_empty() {
@@ -161,7 +161,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The command at this index, or a copy of it if the command is final.
+    /// Returns the command at this index, or a copy of it if the command is final.
     pub(super) fn writable_command(&mut self, index: usize) -> Option<&mut ShellCommand> {
         if index >= self.first_writable {
             return self.commands.get_mut(index);

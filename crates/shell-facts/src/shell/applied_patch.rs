@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Patches that a command applies from its standard input or its words.
+//! Derives the effects of patches that a command applies from its standard input or its words.
 
 use super::super::effect::OperandEffect;
 use super::super::patch;

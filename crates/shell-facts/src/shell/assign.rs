@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Assignments: variables, arrays, and those of `declare`, `local` and `export`.
+//! Applies assignments to variables and arrays, and the assignments of `declare`, `local` and `export`.
 
 use tenterhook_shell as ast;
 
@@ -85,7 +85,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The key in `[key]`, if it is known. Commands inside the key run.
+    /// Returns the key in `[key]`, if it is known. Commands inside the key run.
     fn subscript_key(
         &mut self,
         subscript: &ast::Subscript,

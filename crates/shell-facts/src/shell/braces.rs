@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion of words such as `a{b,c}`.
+//! Expands braces in words such as `a{b,c}`.
 
 use super::word::{ExpandedText, WordAtom};
 
-/// `{a,b}{c,d}…` grows exponentially. Further words count as unknown.
+/// Maximum number of words that braces expand to: `{a,b}{c,d}…` grows exponentially. Further words count as unknown.
 const MAX_BRACE_WORDS: usize = 64;
-/// Longer words are not expanded, because the search for braces is quadratic.
+/// Maximum length of a word whose braces are expanded. The search for braces is quadratic.
 const MAX_BRACE_WORD_CHARS: usize = 1024;
 
 /// Expands braces in text without quoting. `None` if there are too many words.

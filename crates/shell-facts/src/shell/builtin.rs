@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell builtins that change variables, the working directory or functions, or run text.
+//! Runs shell builtins that change variables, the working directory or functions, or that run text.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::walk::FunctionBody;
 use super::word::{ExpandedText, ShellWord};
 
 impl ShellReader<'_> {
-    /// Runs a shell builtin; false if the program is not one.
+    /// Runs a shell builtin; returns false if the program is not one.
     pub(super) fn run_builtin(&mut self, program: &str, words: &[ShellWord], scope: &mut ShellScope) -> bool {
         match program {
             "eval" => {
@@ -141,8 +141,8 @@ impl ShellReader<'_> {
         true
     }
 
-    /// The commands whose output `read` reads, including the `read` command itself if its input is typed into a
-    /// terminal.
+    /// Returns the commands whose output `read` reads, including the `read` command itself if its input is typed into
+    /// a terminal.
     fn read_sources(&mut self, scope: &ShellScope) -> Vec<usize> {
         let mut from = scope.stdin.from.clone();
         if scope.stdin.from_terminal
@@ -155,7 +155,7 @@ impl ShellReader<'_> {
         from
     }
 
-    /// The pattern for the files in `find … | while read -r f`.
+    /// Returns the pattern for the files in `find … | while read -r f`.
     fn piped_file(&self, words: &[ShellWord], scope: &ShellScope) -> Option<ShellWord> {
         let names: Vec<_> = words.iter().filter(|word| !word.text.starts_with('-')).collect();
         let values =
@@ -215,7 +215,7 @@ fn runs_at_exit(words: &[ShellWord], text: &str, scope: &ShellScope) -> bool {
     at_end && names.any(|name| !name.is_empty() && scope.get(name).is_none())
 }
 
-/// Depth of the directory stack of `pushd`.
+/// Maximum depth of the `pushd` directory stack.
 const MAX_DIRECTORY_STACK: usize = 16;
 
 fn change_directory(words: &[ShellWord], scope: &mut ShellScope) {
@@ -243,7 +243,7 @@ fn change_directory(words: &[ShellWord], scope: &mut ShellScope) {
     scope.cwd.change(Some(text), !(scope.strict || exists));
 }
 
-/// The lines on standard input, if all of them are known.
+/// Returns the lines on standard input, if all of them are known.
 fn stdin_lines(scope: &ShellScope) -> Option<Vec<String>> {
     match scope.stdin.texts.as_slice() {
         [text] if text.len() < 4096 && !text.contains(['$', '`']) => {
@@ -254,7 +254,7 @@ fn stdin_lines(scope: &ShellScope) -> Option<Vec<String>> {
     }
 }
 
-/// The line on standard input, if there is exactly one and all of it is known.
+/// Returns the line on standard input, if there is exactly one and all of it is known.
 fn single_stdin_line(scope: &ShellScope) -> Option<String> {
     stdin_lines(scope).filter(|lines| lines.len() == 1).and_then(|mut lines| lines.pop())
 }
@@ -276,7 +276,8 @@ fn read_line(words: &[ShellWord], scope: &mut ShellScope) {
         }
         return;
     };
-    // Leading and trailing blanks are dropped and runs of blanks are one separator. Other separators count each.
+    // Leading and trailing spaces are dropped, and a run of spaces is one separator. Each other separator counts
+    // separately.
     let blank = separators == " " || separators.trim().is_empty() && !separators.is_empty();
     let between = |letter: char| if blank { letter.is_whitespace() } else { separators.contains(letter) };
     if lists && let Some(name) = names.last() {
@@ -301,8 +302,8 @@ fn read_line(words: &[ShellWord], scope: &mut ShellScope) {
     }
 }
 
-/// The output of `printf FORMAT WORDS…` with only `%s`, `%b`, `%d` and `%%`; `None` for other formats and unknown
-/// words.
+/// Returns the output of `printf FORMAT WORDS…` with only `%s`, `%b`, `%d` and `%%`; `None` for other formats and
+/// unknown words.
 pub(super) fn format_known_text(format: &ShellWord, words: &[ShellWord]) -> Option<String> {
     if format.dynamic || words.iter().any(|word| word.dynamic || word.pattern) {
         return None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Chains such as `a && b || c`: commands that run only if an earlier one succeeded or failed.
+//! Walks chains such as `a && b || c`, whose commands run only if an earlier one succeeded or failed.
 
 use tenterhook_shell as ast;
 
@@ -22,7 +22,7 @@ impl ShellReader<'_> {
         // Scopes in which the chain may have stopped early.
         let mut stopped: Vec<ShellScope> = Vec::new();
         let mut succeeds = always_succeeds(&statement.first);
-        // A command after `&&` runs only if the conditions before it hold.
+        // A command after `&&` runs only if the conditions before it are true.
         let mut names = narrowed_by_pipeline(&statement.first, src);
         self.walk_pipeline(&statement.first, src, scope);
         for ast::ChainedPipeline { operator, pipeline } in &statement.rest {
@@ -63,7 +63,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The command of a pipeline with a single stage.
+/// Returns the command of a pipeline with a single stage.
 fn only_command(pipeline: &ast::Pipeline) -> Option<&ast::Command> {
     match pipeline.stages.as_slice() {
         [only] if pipeline.negations == 0 => Some(&only.command),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of code in other languages, applied where the code runs.
+//! Applies the effects of code in other languages where the code runs.
 
 use tenterhook_code_facts::{self as code, CallArgument, CodeEffect, CodeLanguage};
 use tenterhook_paths::expand_tilde;
@@ -94,12 +94,12 @@ impl ShellReader<'_> {
     }
 }
 
-/// The code reader for a language, if there is one.
+/// Returns the code reader for a language, if there is one.
 pub(super) fn code_reader(language: tenterhook_programs::Language) -> Option<CodeLanguage> {
     CodeLanguage::from_name(language.name())
 }
 
-/// The languages that a tool may run, guessed from its name.
+/// Returns the languages that a tool may run, guessed from its name.
 fn languages_of_tool(tool: &str) -> impl Iterator<Item = CodeLanguage> {
     let name = tool.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| name.contains(word));

@@ -56,7 +56,7 @@ pub struct ShellCommand {
     /// Name of the other machine on which the command runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Known behaviour that the words do not show: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
+    /// Known behaviour that is not visible in the words: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
     /// `shell-runs-fetched`, `typed-program`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
@@ -69,7 +69,7 @@ pub struct ShellCommand {
     /// Position of the command in the text of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<TextSpan>,
-    /// The last program that receives the output; empty if that program prints none of it.
+    /// The last program that receives the output; empty if that program does not print any of it.
     #[serde(skip)]
     pub ends_in: Option<String>,
     /// Texts that the command is known to print.
@@ -78,7 +78,7 @@ pub struct ShellCommand {
     /// Texts that are known to be on standard input.
     #[serde(skip)]
     pub stdin_texts: Vec<Arc<str>>,
-    /// Whether the output was typed into a terminal that no hook sees.
+    /// Whether the output was typed into a terminal that is not visible to hooks.
     #[serde(skip)]
     pub(super) from_terminal: bool,
     /// Letter pairs in the words and the input, computed when a rule first searches them.
@@ -164,13 +164,13 @@ impl ShellCommand {
         }
     }
 
-    /// The words, and the known texts on standard input.
+    /// Returns the words, and the known texts on standard input.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().map(|word| word.text.as_str());
         words.chain(self.stdin_texts.iter().map(AsRef::as_ref))
     }
 
-    /// Letter pairs in [`Self::texts`]. They are computed once, so the command must be complete.
+    /// Returns the letter pairs in [`Self::texts`]. They are computed once, so the command must be complete.
     pub fn letter_pairs(&self) -> &LetterPairs {
         self.letter_pairs.get_or_init(|| Box::new(LetterPairs::new(self.texts())))
     }
@@ -204,7 +204,7 @@ impl ShellCommand {
         keeps && self.words.iter().filter(named).any(|word| last(word) == Some(true))
     }
 
-    /// The archives that the command unpacks into a directory above the file.
+    /// Returns the archives that the command unpacks into a directory above the file.
     pub(super) fn unpacks(&self, path: &str) -> impl Iterator<Item = &PathFact> {
         let named = || self.operands.iter().chain(&self.named);
         let into = |fact: &PathFact| {
@@ -228,14 +228,14 @@ impl ShellCommand {
         !name.is_empty() && path.split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// The paths that the command may read.
+    /// Returns the paths that the command may read.
     pub fn reads(&self) -> impl Iterator<Item = &PathFact> {
         let given = self.operands.iter().chain(&self.named);
         given.chain(&self.inputs).filter(|path| !path.is_not_read)
     }
 }
 
-/// The directory that operands are relative to, if an option names one.
+/// Returns the directory that operands are relative to, if an option names one.
 fn directory_option(values: &[OptionValue]) -> Option<&ShellWord> {
     values.iter().rfind(|value| value.role == Role::Directory).map(|value| &value.word)
 }
@@ -315,8 +315,8 @@ fn names_path(value: &OptionValue) -> bool {
     }
 }
 
-/// The paths that a word names if an earlier `cd` failed or was skipped. Only paths outside the project and temporary
-/// directories are listed. Whether they are used is not certain, so their location is unknown.
+/// Returns the paths that a word names if an earlier `cd` failed or was skipped. Only paths outside the project and
+/// temporary directories are listed. Whether they are used is not certain, so their location is unknown.
 pub(super) fn alternative_paths(
     word: &ShellWord,
     main: &PathFact,
@@ -337,7 +337,7 @@ pub(super) fn alternative_paths(
         .collect()
 }
 
-/// The name of the program that a word runs; empty if it is only known at run time.
+/// Returns the name of the program that a word runs; empty if it is only known at run time.
 pub(super) fn program_of(word: &ShellWord) -> &str {
     let name = program_name(&word.text);
     match word {
@@ -348,7 +348,7 @@ pub(super) fn program_of(word: &ShellWord) -> &str {
     }
 }
 
-/// The last component of a program's path; a URL is kept whole.
+/// Returns the last component of a program's path; a URL is kept whole.
 pub(super) fn program_name(raw: &str) -> &str {
     if raw.contains("://") {
         return raw;
@@ -358,8 +358,8 @@ pub(super) fn program_name(raw: &str) -> &str {
 
 /// Classifies a word as a path.
 pub(super) fn path_fact(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) -> PathFact {
-    // `dist-$VERSION` is treated as a name that starts with `dist-`: a variable that holds no command output rarely
-    // contains a slash.
+    // `dist-$VERSION` is treated as a name that starts with `dist-`: a variable rarely contains a slash unless its
+    // value is command output.
     let tail = word.shape.rsplit('/').next().unwrap_or_default();
     let named = word.dynamic
         && word.from.is_empty()
@@ -381,11 +381,11 @@ pub(super) fn path_fact(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) 
         pattern: word.pattern || named || below,
     };
     let fact = roots.classify(&found, cwd);
-    // A rule that allows a path needs all of it.
+    // A rule that allows a path has to know all of it.
     PathFact { dynamic: fact.dynamic || below, ..fact }
 }
 
-/// The path in `@file`, `key=file`, `key=@file`, `key=<file` or `--option=file`.
+/// Returns the path in `@file`, `key=file`, `key=@file`, `key=<file` or `--option=file`.
 fn path_in_word(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) -> Option<PathFact> {
     let value = match word.shape.split_once('=') {
         Some((_, value)) => value,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Command substitutions `$(…)`, and the output of commands where it can be known.
+//! Evaluates command substitutions `$(…)` whose output can be known without running them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::walk::SourceText;
 use super::word::{ExpandedText, ShellWord, WordAtom, merge_sources};
 use super::{ShellReader, find};
 
-/// Stand-in for the name that `mktemp` chooses.
+/// Placeholder for the name that `mktemp` chooses.
 const MKTEMP_RESULT: &str = "/tmp/tmp.XXXXXXXXXX";
 /// Programs that print their input.
 const PRINTS_ITS_INPUT: &[&str] = &[
@@ -48,8 +48,8 @@ impl ShellReader<'_> {
         ExpandedText { from, ..value }
     }
 
-    /// The output of the last command in `$(printf '%s-x' "$(rev <<< a)")`, where earlier commands only computed its
-    /// words.
+    /// Returns the output of the last command in `$(printf '%s-x' "$(rev <<< a)")`, where earlier commands only
+    /// computed its words.
     fn known_output_of_last(
         &self,
         script: &ast::Script,
@@ -66,7 +66,7 @@ impl ShellReader<'_> {
         (is_same && prints).then(|| self.known_output(*last, scope)).flatten()
     }
 
-    /// The output of a known text that is only decoded: `$(echo eteled | rev)`, `$(base64 -d <<< …)`.
+    /// Returns the output of commands that only decode a known text: `$(echo eteled | rev)`, `$(base64 -d <<< …)`.
     fn decoded_output(&self, from: &[usize]) -> Option<ExpandedText> {
         let commands: Vec<_> = from.iter().filter_map(|index| self.commands.get(*index)).collect();
         let (first, rest) = commands.split_first()?;
@@ -156,7 +156,7 @@ impl ShellReader<'_> {
         Some(ExpandedText::literal(&text))
     }
 
-    /// The output of `git rev-parse --show-toplevel`: the project, if the working directory is inside it.
+    /// Returns the output of `git rev-parse --show-toplevel`: the project, if the working directory is inside it.
     fn repository_root(words: &[ShellWord], scope: &ShellScope) -> Option<String> {
         let project = scope.site.roots.project.clone()?;
         let inside = scope
@@ -168,7 +168,7 @@ impl ShellReader<'_> {
         (inside && asks).then_some(project)
     }
 
-    /// The texts that these commands are known to print.
+    /// Returns the texts that these commands are known to print.
     pub(super) fn printed_by(&self, from: &[usize]) -> Vec<Arc<str>> {
         let mut texts: Vec<Arc<str>> = Vec::new();
         for text in
@@ -191,8 +191,8 @@ fn names_current_script(text: &str) -> bool {
         || text.starts_with("$(realpath") && (text.contains("$0") || text.contains("BASH_SOURCE"))
 }
 
-/// The output of `ls`: the names of its operands, or of all files in the working directory. The content of other
-/// directories is unknown.
+/// Returns the output of `ls`: the names of its operands, or of all files in the working directory. The content of
+/// other directories is unknown.
 fn ls_output(command: &ShellCommand, scope: &ShellScope) -> Option<ExpandedText> {
     let named: Vec<_> = command.words.iter().filter(|word| !word.text.starts_with('-')).collect();
     if named.is_empty() {
@@ -217,7 +217,7 @@ fn ls_output(command: &ShellCommand, scope: &ShellScope) -> Option<ExpandedText>
     Some(all)
 }
 
-/// The output of `find`, as patterns.
+/// Returns the output of `find`, as patterns.
 fn find_output(words: &[ShellWord]) -> Option<ExpandedText> {
     let targets = find::find_targets(words);
     if targets.iter().any(|target| target.dynamic) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compound commands: branches and loops, and the scope inside and after them.
+//! Walks compound commands (branches and loops) and tracks the scope inside and after them.
 
 use tenterhook_shell as ast;
 
@@ -10,7 +10,7 @@ use super::narrow::{narrowed_by_condition, narrowed_by_item};
 use super::scope::{ShellScope, output_sources};
 use super::walk::SourceText;
 
-/// A loop over at most this many known words is walked once per word.
+/// Maximum number of known words for which a loop is walked once per word.
 const MAX_LOOP_ROUNDS: usize = 16;
 
 impl ShellReader<'_> {
@@ -215,7 +215,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// Whether the condition of a loop always holds.
+/// Whether the condition of a loop is always true.
 fn is_endless(command: &ast::WhileLoop, src: &str) -> bool {
     let text: String = command.condition.span.text(src).chars().filter(|c| !c.is_whitespace()).collect();
     if command.until {

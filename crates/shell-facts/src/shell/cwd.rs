@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use tenterhook_paths::resolve;
 
-/// With more possible directories, the working directory is unknown.
+/// Maximum number of possible directories. With more, the working directory counts as unknown.
 const MAX_DIRECTORIES: usize = 8;
 
-/// A longer working directory is treated as unknown.
+/// Maximum length of a working directory. A longer one counts as unknown.
 const MAX_DIRECTORY_BYTES: usize = 4096;
 
-/// The directories that a script may be in. It is copied with every scope, so paths are shared.
+/// The directories that a script may be in. The value is copied with every scope, so paths are shared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct WorkingDirectory {
     /// The directory if every command succeeded; `None` if it is unknown.
@@ -28,17 +28,17 @@ impl WorkingDirectory {
         Self { expected: expected.map(Arc::from), ..Self::default() }
     }
 
-    /// The directory if every command succeeded.
+    /// Returns the working directory if every command succeeded.
     pub(super) fn expected(&self) -> Option<&str> {
         self.expected.as_deref()
     }
 
-    /// The directory, if only one is possible.
+    /// Returns the working directory, if only one is possible.
     pub(super) fn certain(&self) -> Option<&str> {
         self.expected().filter(|_| self.alternatives.is_empty() && self.if_cd_failed.is_empty())
     }
 
-    /// The other possible directories.
+    /// Returns the other possible working directories.
     pub(super) fn alternatives(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().chain(&self.if_cd_failed).map(AsRef::as_ref)
     }
@@ -88,7 +88,7 @@ impl WorkingDirectory {
     }
 
     fn enforce_limits(&mut self) {
-        // Every relative path is joined to these, so they must stay short.
+        // Every relative path is joined to these directories, so they must stay short.
         let long = self
             .expected()
             .into_iter()

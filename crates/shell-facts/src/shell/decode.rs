@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that decode text: `echo cm0gLXJmIC8= | base64 -d | sh`.
+//! Decodes text as programs would: `echo cm0gLXJmIC8= | base64 -d | sh`.
 
 use tenterhook_code_facts::{decode_base32, decode_base64, decode_hex};
 
 use super::word::ShellWord;
 
-/// A function that decodes a text.
+/// A function that decodes text.
 pub(super) type TextDecoder = Box<dyn Fn(&str) -> String>;
 
-/// The decoder that a program applies to its input; `None` for other programs.
+/// Returns the decoder that a program applies to its input; `None` for other programs.
 pub(super) fn decoder(program: &str, words: &[ShellWord]) -> Option<TextDecoder> {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
     match program {
@@ -32,7 +32,7 @@ pub(super) fn decoder(program: &str, words: &[ShellWord]) -> Option<TextDecoder>
     }
 }
 
-/// The decoder of `tr a-z n-za-m` or `tr -d x`.
+/// Returns the decoder of `tr a-z n-za-m` or `tr -d x`.
 fn tr_decoder(words: &[ShellWord]) -> Option<TextDecoder> {
     if words.iter().any(|word| word.dynamic || word.text.starts_with('[') || word.text.contains('\\')) {
         return None;
@@ -56,7 +56,7 @@ fn tr_decoder(words: &[ShellWord]) -> Option<TextDecoder> {
     }
 }
 
-/// The characters of a `tr` set such as `a-z` or `A-Za-z`.
+/// Returns the characters of a `tr` set such as `a-z` or `A-Za-z`.
 fn tr_letters(set: &str) -> Vec<char> {
     const MAX_SET_LETTERS: usize = 128;
     let all: Vec<char> = set.chars().collect();

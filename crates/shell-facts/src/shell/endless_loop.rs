@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Endless loops that fill the machine with processes or files.
+//! Detects endless loops that fill the machine with processes or files.
 
 use tenterhook_shell as ast;
 

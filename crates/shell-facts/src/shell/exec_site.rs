@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The machine and file system in which a command runs.
+//! Describes the machine and file system in which a command runs.
 
 use std::sync::{Arc, LazyLock};
 
@@ -47,7 +47,7 @@ impl ExecSite {
         Self { on, host, roots: Arc::clone(&UNKNOWN_ROOTS), mounts, outer: Some(Arc::clone(outer)) }
     }
 
-    /// The outermost site on the same machine, which `nsenter -t 1` enters.
+    /// Returns the outermost site on the same machine, which `nsenter -t 1` enters.
     pub(super) fn outermost(self: &Arc<Self>) -> Arc<Self> {
         let mut site = Arc::clone(self);
         while let Some(outer) = site.outer.clone().filter(|_| site.on != ExecLocation::Remote) {
@@ -56,7 +56,7 @@ impl ExecSite {
         site
     }
 
-    /// The path in the outer site, if the path is in a mounted directory.
+    /// Returns the path in the outer site, if the path is in a mounted directory.
     pub(super) fn path_outside(&self, path: &str) -> Option<(&Arc<Self>, String)> {
         let outer = self.outer.as_ref()?;
         let inner = |(inside, path_outside): &(String, String)| {
@@ -66,7 +66,7 @@ impl ExecSite {
         Some((outer, path))
     }
 
-    /// Mounts below a path, as paths in the outer site.
+    /// Returns the mounts below a path, as paths in the outer site.
     pub(super) fn mounts_below<'a>(
         &'a self,
         path: &'a str,

@@ -11,7 +11,7 @@ use super::scope::ShellScope;
 use super::walk::SourceText;
 use super::word::{ExpandedText, MAX_EXPANSION_BYTES, ShellWord, WordAtom, atoms_of};
 
-/// Words of a longer sequence such as `{1..99}` count as unknown.
+/// Maximum number of words in a sequence such as `{1..99}`. The words of a longer sequence count as unknown.
 const MAX_SEQUENCE_WORDS: usize = 32;
 
 impl ShellReader<'_> {
@@ -28,7 +28,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Expands adjacent word parts into one text.
+    /// Expands adjacent word parts into one string.
     pub(super) fn expand(
         &mut self,
         parts: &[ast::WordPart],
@@ -113,7 +113,7 @@ impl ShellReader<'_> {
             ast::GlobKind::Question => whole.atoms.push(WordAtom::Plain('?')),
             ast::GlobKind::Bracket(inner) => whole.append(ExpandedText::literal(&format!("[{inner}]"))),
             ast::GlobKind::BracketStart => whole.atoms.push(WordAtom::Plain('[')),
-            // The word is read once with each alternative.
+            // The word is read once for each alternative.
             ast::GlobKind::Extended { operator: '@' | '?', alternatives } => {
                 self.expand_alternatives(alternatives, src, scope, whole);
             }
@@ -159,7 +159,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The home directory that `~user` names.
+/// Returns the home directory that `~user` names.
 fn expand_tilde(user: &str, scope: &ShellScope) -> ExpandedText {
     let home = match user {
         "" => Some(Cow::Borrowed(scope.site.roots.home.as_str())),

@@ -16,7 +16,7 @@ use super::scope::ShellScope;
 use super::word::ShellWord;
 
 impl ShellReader<'_> {
-    /// Adds the effects of a program by its description, and that its file is run.
+    /// Adds the effects of a program according to its description, and the effect that the program file is run.
     pub(super) fn add_program_effects(
         &mut self,
         first: &ShellWord,
@@ -66,7 +66,7 @@ impl ShellReader<'_> {
         if word.is_process || word.text.is_empty() || word.is("-") {
             return;
         }
-        // Nothing is known about paths on yet another machine.
+        // Nothing is known about paths on a machine beyond this one.
         let remote = requested.on.filter(|on| *on > scope.site.on);
         let remote_scope = remote.map(|on| {
             scope.clone().at_site(Arc::new(ExecSite::nested(&scope.site, on, None, Vec::new())), None)
@@ -96,7 +96,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Adds an effect to the file system in which it takes place: a directory may be mounted from an outer site.
+    /// Adds an effect to the file system in which it takes place, which may be that of an outer site if the directory
+    /// is mounted.
     fn push_effect(&mut self, effect: FileEffect, site: &ExecSite) {
         if let Some(path) = effect.path.resolved.as_deref() {
             if effect::is_device_without_content(path) && effect.does != FileOp::Delete {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The files that `find`, `fd` and `git ls-files` pass to commands.
+//! Determines the files that `find`, `fd` and `git ls-files` pass to commands.
 
 use super::word::ShellWord;
 
-/// With more starting points, any file may be found.
+/// Maximum number of starting points. With more, any file may be found.
 const MAX_ROOTS: usize = 8;
-/// With more name patterns, any file may be found.
+/// Maximum number of name patterns. With more, any file may be found.
 const MAX_NAMES: usize = 64;
 
-/// Stands for some of the files in a directory.
+/// Placeholder for some of the files in a directory.
 const PARTIAL_MATCH: &str = "/…";
 
 /// Tests whose value is a pattern for names.
@@ -34,7 +34,7 @@ const NARROWING_TESTS: &[&str] = &[
     "-xtype",
 ];
 
-/// The commands in `-exec` and similar actions, with `{}` for the files found.
+/// Returns the commands in `-exec` and similar actions, with `{}` for the files found.
 pub(super) fn exec_commands(words: &[ShellWord]) -> Vec<&[ShellWord]> {
     let mut exec_commands = Vec::new();
     let mut rest = words;
@@ -50,7 +50,7 @@ pub(super) fn exec_commands(words: &[ShellWord]) -> Vec<&[ShellWord]> {
     exec_commands
 }
 
-/// Patterns for the files that `find` finds: some or all files below each starting point.
+/// Returns patterns for the files that `find` finds: some or all files below each starting point.
 pub(crate) fn find_targets(words: &[ShellWord]) -> Vec<ShellWord> {
     let is_option = |word: &&ShellWord| matches!(word.text.as_str(), "-H" | "-L" | "-P");
     let roots: Vec<_> = words
@@ -88,7 +88,7 @@ pub(crate) fn find_targets(words: &[ShellWord]) -> Vec<ShellWord> {
     find_targets
 }
 
-/// The name patterns that the tests require; `None` if any file may be found.
+/// Returns the name patterns that the tests require; `None` if any file may be found.
 fn name_limits(tests: &[ShellWord]) -> Option<Vec<String>> {
     let grouped = tests.iter().any(|word| word.is("("));
     let mut names = Vec::new();
@@ -111,7 +111,7 @@ fn name_limits(tests: &[ShellWord]) -> Option<Vec<String>> {
     Some(names).filter(|names| !names.is_empty() && names.len() <= MAX_NAMES)
 }
 
-/// The name patterns that one side of `-o` requires.
+/// Returns the name patterns that one side of `-o` requires.
 fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
     let (mut narrow, mut has_name) = (None, false);
     let mut negated = false;
@@ -135,7 +135,7 @@ fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
                     _ if text.ends_with("name") => value.to_owned(),
                     _ => "/*x*".to_owned(),
                 };
-                // A file has to pass all tests, and its name says more than its directories.
+                // A file has to pass all tests; a test on its name is more specific than one on its directories.
                 if is_name || !has_name {
                     (narrow, has_name) = (Some(name), is_name);
                 }
@@ -177,7 +177,7 @@ pub(super) fn lists_files(words: &[ShellWord]) -> bool {
     lists && words.iter().all(|word| !word.dynamic)
 }
 
-/// Patterns for the files that `git ls-files` lists.
+/// Returns patterns for the files that `git ls-files` lists.
 pub(super) fn listed_files(words: &[ShellWord]) -> Vec<ShellWord> {
     const PARTIAL_LISTS: &[&str] =
         &["-m", "-d", "-o", "-u", "-i", "--modified", "--deleted", "--others", "--unmerged", "--ignored"];
@@ -204,14 +204,14 @@ fn is_revision(text: &str) -> bool {
     text.starts_with("HEAD") || matches!(text, "main" | "master")
 }
 
-/// The command that `fd` runs for each file.
+/// Returns the command that `fd` runs for each file.
 pub(super) fn fd_command(words: &[ShellWord]) -> Option<&[ShellWord]> {
     let runs = |word: &ShellWord| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     let at = words.iter().position(runs)?;
     words.get(at + 1..)?.split(|word| word.is(";")).next()
 }
 
-/// Patterns for the files that `fd PATTERN PATH…` finds.
+/// Returns patterns for the files that `fd PATTERN PATH…` finds.
 pub(super) fn fd_targets(words: &[ShellWord]) -> Vec<ShellWord> {
     const VALUE_OPTIONS: &[&str] =
         &["-t", "-e", "-E", "-d", "-S", "-o", "-j", "-c", "--type", "--extension", "--exclude"];

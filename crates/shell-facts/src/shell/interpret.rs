@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads what an interpreter runs: text among its words, its standard input, or a file written earlier in the call.
+//! Reads the code that an interpreter runs: text among its words, its standard input, or a file written earlier in
+//! the call.
 
 use tenterhook_code_facts::strip_regexes;
 use tenterhook_paths::{FileOp, PathFact, resolve};
@@ -17,7 +18,8 @@ use super::typed_input::TYPED_PROGRAM;
 use super::word::{ShellWord, merge_sources};
 
 impl ShellReader<'_> {
-    /// Reads what an interpreter runs; false if the program is not an interpreter or runs nothing itself.
+    /// Reads the code that an interpreter runs; returns false if the program is not an interpreter or runs no code
+    /// itself.
     pub(super) fn interpret(
         &mut self,
         described: &DescribedCommand<'_>,
@@ -40,7 +42,7 @@ impl ShellReader<'_> {
         let own = self.last_command();
         let (texts, from) = match script {
             ScriptSource::Stdin => {
-                // The script itself is read from standard input, so programs that it starts get none of the known
+                // The script itself is read from standard input, so programs that it starts do not receive the known
                 // text.
                 inner.stdin.texts.clear();
                 let read =
@@ -190,7 +192,7 @@ impl ShellReader<'_> {
         self.running_files.remove(&path);
     }
 
-    /// The earlier commands of the call that wrote a file.
+    /// Returns the earlier commands of the call that wrote a file.
     pub(super) fn find_writers(&mut self, path: &str, scope: &ShellScope) -> Vec<usize> {
         if !self.spend_steps(self.commands.len() / 4) {
             return Vec::new();
@@ -229,7 +231,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The interpreter in the `#!` line of a script; a shell if there is none.
+/// Returns the interpreter in the `#!` line of a script; a shell if there is none.
 fn shebang_program(text: &str) -> &str {
     let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
     let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));

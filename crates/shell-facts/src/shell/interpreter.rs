@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Interpreters: the language and the source of the code that they run.
+//! Determines the language of an interpreter and the source of the code that it runs.
 
 use tenterhook_programs::{Language, ParsedArgs, Program, Programs, Role, StandardInput, WordSlice};
 
@@ -9,7 +9,7 @@ use super::super::description::extract_word;
 use super::builtin::is_stdin;
 use super::word::{ShellWord, merge_sources};
 
-/// The language that a program interprets; `None` if it is not an interpreter.
+/// Returns the language that a program interprets; `None` if it is not an interpreter.
 pub(super) fn language_of(program: &str, programs: &Programs) -> Option<Language> {
     programs.find(program).as_ref().and_then(Program::language)
 }
@@ -27,8 +27,8 @@ pub(super) enum ScriptSource<'a> {
     Nothing,
 }
 
-/// The language of an interpreter and the source of its code. `None` if the program is not an interpreter, or runs no
-/// code with these words: `bun install`.
+/// Returns the language of an interpreter and the source of its code. `None` if the program is not an interpreter, or
+/// runs no code with these words: `bun install`.
 pub(super) fn script_source<'a>(described: &DescribedCommand<'a>) -> Option<(Language, ScriptSource<'a>)> {
     let DescribedCommand { program, words, parsed } = described;
     program.language()?;
@@ -43,11 +43,11 @@ pub(super) fn script_source<'a>(described: &DescribedCommand<'a>) -> Option<(Lan
     }
 }
 
-/// Code in options or an operand. Several options form one program: `perl -e CODE -e CODE`.
+/// Returns code in options or an operand. Several options form one program: `perl -e CODE -e CODE`.
 fn embedded_code<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let is_code = |role: Role| matches!(role, Role::Code(_) | Role::Shell);
     let options = parsed.options.iter().filter(|option| is_code(option.role) && !option.off);
-    // `pwsh -Command rm x`: the words after the option are one text.
+    // `pwsh -Command rm x`: the words after the option form one string.
     let rest = options.clone().find(|option| option.value.is_none()).and(parsed.inner.last());
     if let Some(inner) = rest {
         let inner = words.get(inner.start..inner.end).unwrap_or_default();
@@ -61,7 +61,7 @@ fn embedded_code<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Opt
     Some(ScriptSource::Text(join_words(&texts, "\n"), arguments))
 }
 
-/// The script file that an option or operand names.
+/// Returns the script file that an option or operand names.
 fn script_file<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let part = parsed.parts_with_role(Role::Script).next()?;
     let word = words.get(part.word)?;
@@ -73,7 +73,7 @@ fn script_file<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Optio
     Some(next.map_or(ScriptSource::Stdin, ScriptSource::File))
 }
 
-/// The output of a command used as startup file: `bash --rcfile <(…)`.
+/// Returns the output of a command used as startup file: `bash --rcfile <(…)`.
 fn startup_file<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let mut files = parsed.parts_with_role(Role::Read);
     files
@@ -100,7 +100,7 @@ fn join_words(words: &[ShellWord], separator: &str) -> ShellWord {
     all
 }
 
-/// Code that runs text, in any of the languages.
+/// Code fragments, in any of the languages, that run text.
 const RUNS_TEXT_CODE: &[&str] = &[
     "exec(",
     "eval(",

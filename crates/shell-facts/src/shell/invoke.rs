@@ -19,7 +19,7 @@ use super::word::ShellWord;
 use super::wrappers::{WrappedCommand, unwrap};
 use super::{MAX_COMMANDS, ShellReader, find, misc_launchers};
 
-/// Further words of a command are not read.
+/// Maximum number of words read for one command.
 const MAX_WORDS_PER_COMMAND: usize = 4096;
 /// Programs that print some lines of their input unchanged.
 const LINE_FILTERS: &[&str] = &["grep", "egrep", "fgrep", "sort", "uniq", "head", "tail"];
@@ -34,7 +34,7 @@ pub(super) struct Redirections {
 }
 
 impl Redirections {
-    /// The redirections for commands started by this one: the files are already open.
+    /// Returns the redirections for commands started by this one. The files are already open.
     pub(super) fn for_started_command(&self) -> Self {
         Self { touched: Vec::new(), ..self.clone() }
     }
@@ -85,8 +85,8 @@ impl ShellReader<'_> {
         if !more.is_empty() {
             self.report_opaque("too many words", &join_texts(more));
         }
-        // Each word is parsed as an option and a path and matched by every rule. Patterns and unknown words are
-        // compared with every glob of every rule.
+        // Every rule checks each word as an option and as a path. Patterns and unknown words are compared with every
+        // glob of every rule.
         let cost = |word: &ShellWord| match word {
             ShellWord { pattern: true, .. } => 72,
             ShellWord { dynamic: true, .. } => 40,
@@ -242,7 +242,7 @@ impl ShellReader<'_> {
                     self.run_command(&[wrapped.inner, &inputs].concat(), io, &mut through);
                 }
             }
-            // Some versions of these programs do not join the words.
+            // Some versions of these programs do not join the words, so both forms are read.
             _ if wrapped.joins => {
                 self.read_text(&join_texts(wrapped.inner), &mut through.clone());
                 let is_spaced = |word: &ShellWord| word.text.contains(char::is_whitespace);
@@ -269,7 +269,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Records known behaviour that the words of a command do not show.
+    /// Records known behaviour that is not visible in the words of a command.
     pub(super) fn mark_act(&mut self, command: Option<usize>, act: &'static str) {
         if let Some(command) = command.and_then(|at| self.writable_command(at))
             && !command.acts.contains(&act)
@@ -303,7 +303,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The words on standard input; one more than the limit if there are more.
+    /// Returns the words on standard input, and at most one more than the limit.
     pub(super) fn input_words(&self, scope: &ShellScope) -> Vec<ShellWord> {
         let sources: Vec<_> = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index)).collect();
         // A filter passes only some of the words.
@@ -352,8 +352,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs a command once for each input, with `{}` replaced. All of them together may be far longer than the text,
-    /// so each one is created when it is read.
+    /// Runs a command once for each input, with `{}` replaced. All commands together may be far longer than the text,
+    /// so each command is created only when it is read.
     pub(super) fn run_each(
         &mut self,
         inner: &[ShellWord],
@@ -368,7 +368,7 @@ impl ShellReader<'_> {
         self.exhausted |= inputs.len() > MAX_WORDS_PER_COMMAND;
     }
 
-    /// Replaces `{}` in a command by a word; `None` if the step limit is reached.
+    /// Replaces `{}` in a command with a word; `None` if the step limit is reached.
     pub(super) fn fill_placeholder(
         &mut self,
         inner: &[ShellWord],
@@ -443,7 +443,7 @@ fn uses_placeholder(own: &[ShellWord]) -> bool {
     own.iter().any(option)
 }
 
-/// Changes the placeholder of `xargs -I%` to `{}`.
+/// Replaces the placeholder of `xargs -I%` with `{}`.
 fn use_braces_placeholder(own: &[ShellWord], inner: &[ShellWord]) -> Vec<ShellWord> {
     let at = own.iter().position(|word| word.text.starts_with("-I"));
     let attached = at.and_then(|at| own.get(at)).and_then(|word| word.text.strip_prefix("-I"));
@@ -482,7 +482,7 @@ fn lists_paths(words: &[ShellWord]) -> bool {
     words.iter().any(|word| word.pattern || word.is("-d")) && !words.iter().any(|word| word.dynamic)
 }
 
-/// The text that `env -S 'rm -rf x'` splits into a command.
+/// Returns the text that `env -S 'rm -rf x'` splits into a command.
 fn env_split_string(words: &[ShellWord]) -> Option<String> {
     let at = words
         .iter()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that run text given among other words, on this machine.
+//! Reads programs whose words contain text that runs as commands on this machine.
 
 use tenterhook_paths::FileOp;
 use tenterhook_programs::{Location, Role};
@@ -161,7 +161,7 @@ impl ShellReader<'_> {
             | "BROWSER"
             | "LESSOPEN" => {
                 let text = value.text.trim_start_matches(['|', '-']);
-                // A program name alone has no effects worth recording.
+                // A program name without arguments has no effects worth recording.
                 if text.contains(char::is_whitespace) {
                     self.read_text(text, &mut scope.started_by(name));
                 }
@@ -220,7 +220,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
+/// Returns the shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
 fn shell_escape_text(text: &str) -> Option<&str> {
     let text = text.trim_start_matches(['+', ':']);
     let text = text.strip_prefix("silent").map_or(text, |rest| rest.trim_start_matches(['!', ' ']));
@@ -229,7 +229,7 @@ fn shell_escape_text(text: &str) -> Option<&str> {
     Some(rest.trim_end_matches("| q").trim())
 }
 
-/// The content of a double-quoted text.
+/// Returns the content of a double-quoted string.
 fn unquote_text(text: &str) -> Option<String> {
     let mut letters = text.strip_prefix('"')?.chars();
     let mut out = String::new();
@@ -242,7 +242,7 @@ fn unquote_text(text: &str) -> Option<String> {
     }
 }
 
-/// The command that a configuration management program runs on other machines.
+/// Returns the command that a configuration management program runs on other machines.
 pub(super) fn remote_broadcast(program: &str, words: &[ShellWord]) -> Option<String> {
     let behind = |options: &[&str]| {
         let at = words.iter().position(|word| options.contains(&word.text.as_str()))?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that start others in special ways, and a heuristic for unknown programs.
+//! Reads programs that start others in special ways, and applies a heuristic to unknown programs.
 
 use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::resolve;
@@ -11,7 +11,7 @@ use super::scope::ShellScope;
 use super::word::ShellWord;
 use super::{ShellReader, find};
 
-/// Programs for which `rm -r` is text, a sub-command of their own, or runs on another machine.
+/// Programs for which `rm -r` is plain text, their own sub-command, or a command on another machine.
 const PROGRAMS_WITH_OWN_RM: &[&str] = &[
     "echo",
     "printf",
@@ -88,7 +88,7 @@ const PROGRAMS_WITH_OWN_RM: &[&str] = &[
 ];
 
 impl ShellReader<'_> {
-    /// Runs the commands that one of these programs starts; false for other programs.
+    /// Runs the commands that one of these programs starts; returns false for other programs.
     pub(super) fn run_misc_launcher(
         &mut self,
         program: &str,
@@ -193,7 +193,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// `rm -r…` among the words of an unknown program, which most likely runs it.
+/// Finds `rm -r…` among the words of an unknown program, which most likely runs it.
 pub(super) fn hidden_delete<'a>(program: &str, words: &'a [ShellWord]) -> Option<&'a [ShellWord]> {
     let removes = |pair: &[ShellWord]| match pair {
         [rm, option] => {
@@ -210,7 +210,7 @@ pub(super) fn hidden_delete<'a>(program: &str, words: &'a [ShellWord]) -> Option
     }
     words.get(at..)
 }
-/// The recipe lines of a makefile, without the prefixes for `make`.
+/// Returns the recipe lines of a makefile, without the prefixes for `make`.
 fn makefile_recipes(makefile: &str) -> String {
     let lines = makefile.lines().filter_map(|line| line.strip_prefix('\t'));
     lines.map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Terminal multiplexers: the commands that `tmux` and `screen` start, and the text that they type into a terminal.
+//! Reads the commands that the terminal multiplexers `tmux` and `screen` start, and the text that they type into a
+//! terminal.
 
 use super::ShellReader;
 use super::invoke::join_texts;
@@ -10,15 +11,15 @@ use super::word::ShellWord;
 /// What a `tmux` command does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TmuxAction {
-    /// Runs them as shell text in a new terminal. Without operands, a shell is started.
+    /// Runs the operands as shell text in a new terminal. Without operands, starts a shell.
     Starts,
-    /// Runs them as shell text.
+    /// Runs the operands as shell text.
     Runs,
-    /// Runs the first one as shell text and the others as `tmux` commands.
+    /// Runs the first operand as shell text and the others as `tmux` commands.
     Tests,
-    /// Types them, key by key.
+    /// Types the operands, key by key.
     Types,
-    /// Runs them as a `tmux` command, after skipping this many words.
+    /// Runs the operands as a `tmux` command, after skipping this many words.
     Commands(usize),
     /// Sets an option to a value.
     Sets,
@@ -92,7 +93,7 @@ fn split_options<'a>(words: &'a [ShellWord], takes: &str) -> MuxOptions<'a> {
 }
 
 impl ShellReader<'_> {
-    /// Runs the commands that a terminal multiplexer starts or types; false for other programs.
+    /// Runs the commands that a terminal multiplexer starts or types; returns false for other programs.
     pub(super) fn run_multiplexer(&mut self, program: &str, words: &[ShellWord], scope: &ShellScope) -> bool {
         match program {
             "tmux" => self.run_tmux(words, scope),
@@ -242,7 +243,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The text that `tmux send-keys` types. Names of keys are replaced by the key.
+/// Returns the text that `tmux send-keys` types. Names of keys are replaced by the key.
 fn typed_keys(words: &[ShellWord], literal: bool) -> String {
     let key = |word: &ShellWord| match word.text.as_str() {
         text if literal => text.to_owned(),
@@ -262,19 +263,19 @@ fn is_control_key(text: &str) -> bool {
             && text.chars().count() <= 3
 }
 
-/// The text that `tmux send-keys -H` types, given as hexadecimal character codes.
+/// Returns the text that `tmux send-keys -H` types, given as hexadecimal character codes.
 fn keys_from_hex(words: &[ShellWord]) -> String {
     let letter = |word: &ShellWord| u32::from_str_radix(&word.text, 16).ok().and_then(char::from_u32);
     words.iter().filter_map(letter).map(|letter| if letter == '\r' { '\n' } else { letter }).collect()
 }
 
-/// The text that `screen -X stuff` types.
+/// Returns the text that `screen -X stuff` types.
 fn unescape_stuffed(text: &str) -> String {
     let plain = text.replace("^M", "\n").replace("^J", "\n").replace("\\015", "\n").replace("\\012", "\n");
     super::expand::unescape(&plain).replace('\r', "\n")
 }
 
-/// The text that a tool of a harness types into a terminal, with keys such as `{enter}` replaced.
+/// Returns the text that a tool of a harness types into a terminal, with keys such as `{enter}` replaced.
 pub(super) fn typed_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

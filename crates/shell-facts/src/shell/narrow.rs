@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Conditions that narrow a variable to some of its possible values.
+//! Narrows a variable to the values that a condition selects.
 //!
 //! `for f in *; do [[ $f == *.bak ]] && rm "$f"; done` deletes some of the files, not all of them. A condition
-//! narrows only the variables that it tests, and only for commands that run because it holds.
+//! narrows only the variables that it tests, and only for commands that run because it is true.
 
 use tenterhook_shell as ast;
 
 use super::scope::ShellScope;
 use super::word::{ExpandedText, ShellWord, WordAtom};
 
-/// Stand-in for a name that a condition has selected.
+/// Placeholder for a name that a condition has selected.
 const NARROWED_NAME: &str = "…";
 
-/// Variables that are narrowed if a condition holds.
+/// Returns the variables that are narrowed if a condition is true.
 pub(super) fn narrowed_by_condition(condition: &ast::Script, src: &str) -> Vec<String> {
     let Some(last) = condition.statements.last().filter(|last| !last.is_background()) else {
         return Vec::new();
     };
-    // In `a && b` both conditions hold.
+    // In `a && b` both conditions are true.
     if last.rest.iter().any(|chained| chained.operator == ast::ChainOperator::Or) {
         return Vec::new();
     }
     last.pipelines().flat_map(|pipeline| narrowed_by_pipeline(pipeline, src)).collect()
 }
 
-/// Variables that are narrowed if a pipeline succeeds.
+/// Returns the variables that are narrowed if a pipeline succeeds.
 pub(super) fn narrowed_by_pipeline(pipeline: &ast::Pipeline, src: &str) -> Vec<String> {
     if pipeline.negations % 2 == 1 {
         return Vec::new();
@@ -60,18 +60,18 @@ fn narrowed_by_command(command: &ast::Command, src: &str) -> Vec<String> {
     }
 }
 
-/// Variables that are narrowed by an item of a `case`.
+/// Returns the variables that are narrowed by an item of a `case`.
 pub(super) fn narrowed_by_item(case: &ast::CaseCommand, item: &ast::CaseItem, src: &str) -> Vec<String> {
     let is_narrow = |pattern: &ast::Word| picks_some(pattern.span.text(src));
     if item.patterns.iter().all(is_narrow) { variable_names(case.subject.span.text(src)) } else { Vec::new() }
 }
 
-/// Variables that are narrowed by a test.
+/// Returns the variables that are narrowed by a test.
 fn narrowed_by_test(text: &str) -> Vec<String> {
     narrowed_by_words(&text.split_whitespace().collect::<Vec<_>>())
 }
 
-/// Variables that the words of a test compare with a known value.
+/// Returns the variables that the words of a test compare with a known value.
 pub(super) fn narrowed_by_words(words: &[&str]) -> Vec<String> {
     if words.iter().any(|word| matches!(*word, "!" | "!=" | "||" | "-o")) {
         return Vec::new();
@@ -116,7 +116,7 @@ fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// The names of the variables in a text.
+/// Returns the names of the variables in a text.
 fn variable_names(text: &str) -> Vec<String> {
     let name = |rest: &str| {
         let rest = rest.trim_start_matches('{');

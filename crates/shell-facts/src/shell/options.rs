@@ -80,8 +80,8 @@ pub(super) fn parse(described: Option<&DescribedCommand<'_>>, words: &[ShellWord
     }
 }
 
-/// Splits words that were parsed with a description. Names of sub-commands count as operands. So do the words of
-/// commands that run elsewhere, without their options.
+/// Splits words that were parsed with a description. Names of sub-commands count as operands. The words of commands
+/// that run elsewhere also count as operands, except their options.
 fn parse_described(words: &[ShellWord], described: &ParsedArgs<'_, '_>) -> ShellArgs {
     if described.optionless {
         return parse_undescribed(words, false);
@@ -133,8 +133,8 @@ fn parse_described(words: &[ShellWord], described: &ParsedArgs<'_, '_>) -> Shell
     parsed
 }
 
-/// Splits words without a description. With `guess`, options that take a key or settings in most programs take the
-/// next word as their value.
+/// Splits words without a description. With `guess`, an option that names a key or a settings file in most programs
+/// takes the next word as its value.
 fn parse_undescribed(words: &[ShellWord], guess: bool) -> ShellArgs {
     let mut parsed = ShellArgs::default();
     let mut words = words.iter();
@@ -211,7 +211,7 @@ impl ShellOption {
         match (self.long, one_letter) {
             (false, true) => self.name.contains(name),
             (false, false) | (true, true) => self.name == name,
-            // Which abbreviations are ambiguous depends on the program, so any is accepted.
+            // Which abbreviations are ambiguous depends on the program, so every abbreviation is accepted.
             (true, false) => !self.name.is_empty() && name.starts_with(&self.name),
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parameters: `$name` and `${…}` with operators, and arrays.
+//! Expands parameters: `$name`, `${…}` with operators, and arrays.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use super::scope::ShellScope;
 use super::walk::SourceText;
 use super::word::{ExpandedText, WordAtom};
 
-/// Steps for applying an operator to a value.
+/// Number of steps charged for applying an operator to a value.
 const OPERATOR_STEPS: usize = 64;
-/// Operators are not applied to longer values.
+/// Maximum length of a value to which an operator is applied.
 const MAX_VALUE_BYTES: usize = 512;
 
 impl ShellReader<'_> {
@@ -144,7 +144,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// The array element with this key, or each element in turn if the key is unknown.
+    /// Returns the array element with this key, or each element in turn if the key is unknown.
     fn element_at(&mut self, name: &str, key: Option<&str>, scope: &ShellScope) -> Option<ExpandedText> {
         if let Some(key) = key {
             if let Ok(at) = key.parse() {
@@ -162,7 +162,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The text of a value, if all of it is known.
+/// Returns the text of a value, if all of it is known.
 pub(super) fn known_text(value: &ExpandedText) -> Option<String> {
     value.atoms.iter().map(WordAtom::letter).collect()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The output of commands that is known from their words and standard input.
+//! Determines output of commands that is known from their words and standard input.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::expand::unescape;
 use super::scope::ShellScope;
 use super::word::ShellWord;
 
-/// Known output of `printf` is cut at this length.
+/// Maximum length of known `printf` output; the rest is cut.
 const MAX_PRINTED_BYTES: usize = 64 * 1024;
 
-/// The texts that a command is known to print or pass on.
+/// Returns the texts that a command is known to print or pass on.
 pub(super) fn printed_texts(program: &str, words: &[ShellWord], scope: &ShellScope) -> Vec<Arc<str>> {
     match program {
         "echo" => {
@@ -37,7 +37,7 @@ pub(super) fn printed_texts(program: &str, words: &[ShellWord], scope: &ShellSco
     }
 }
 
-/// The output of `printf`; `None` if a word is unknown or the format has other conversions.
+/// Returns the output of `printf`; `None` if a word is unknown or the format has other conversions.
 fn format_printf(words: &[ShellWord]) -> Option<String> {
     let words = words.strip_prefix(&[ShellWord::literal("--")]).unwrap_or(words);
     let (format, mut values) = words.split_first()?;

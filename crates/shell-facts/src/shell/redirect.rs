@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections from files, here-documents and `<(…)`, and to files and `>(…)`.
+//! Applies redirections from files, here-documents and `<(…)`, and to files and `>(…)`.
 
 use tenterhook_paths::FileOp;
 use tenterhook_shell as ast;
@@ -47,14 +47,14 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Makes text of the script standard input.
+    /// Uses text from the script as standard input.
     fn set_stdin_text(&mut self, text: ExpandedText, scope: &mut ShellScope) {
         let word = text.into_word();
         let from_terminal = self.prints_typed(&word.from);
         scope.stdin = InputStream { from: word.from, texts: vec![word.text.into()], from_terminal };
     }
 
-    /// Opens a file for a command, as the redirection sign says.
+    /// Opens a file for a command, according to the redirection operator.
     pub(super) fn open_file(
         &mut self,
         sign: &str,
@@ -92,7 +92,7 @@ impl ShellReader<'_> {
         io.inputs.push(path);
     }
 
-    /// The output of these commands as an input stream.
+    /// Returns the output of these commands as an input stream.
     fn output_stream(&self, from: Vec<usize>) -> InputStream {
         let (texts, from_terminal) = (self.printed_by(&from), self.prints_typed(&from));
         InputStream { from, texts, from_terminal }
@@ -112,7 +112,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The process that a redirection writes to: `> >(…)`.
+/// Returns the process that a redirection writes to: `> >(…)`.
 fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution> {
     let ast::RedirectTarget::Word(word) = &redirect.target else { return None };
     match word.parts.as_slice() {
@@ -121,7 +121,7 @@ fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution>
     }
 }
 
-/// The operations of a redirection sign on its file.
+/// Returns the operations of a redirection operator on its file.
 fn redirect_ops(sign: &str) -> &'static [FileOp] {
     match sign {
         _ if sign.starts_with("<>") => &[FileOp::Read, FileOp::Append],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that run commands on other machines, in containers and below other root directories.
+//! Reads commands that programs run on other machines, in containers and below other root directories.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::invoke::join_texts;
 use super::scope::ShellScope;
 use super::word::ShellWord;
 
-/// Mounts of one container. Every path is compared with each of them.
+/// Maximum number of mounts of one container. Every path is compared with each mount.
 const MAX_MOUNTS: usize = 64;
 
 /// A command that is run elsewhere.
@@ -26,7 +26,7 @@ struct RemoteCommand {
     inner: Vec<ShellWord>,
     /// Whether the words are joined into shell text.
     joins: bool,
-    /// Shell texts to run there.
+    /// Shell scripts to run there.
     texts: Vec<ShellWord>,
     /// Directory the command starts in.
     working_directory: Option<ShellWord>,
@@ -38,7 +38,7 @@ struct RemoteCommand {
 }
 
 impl ShellReader<'_> {
-    /// Reads the commands that a program runs elsewhere; false if it runs none.
+    /// Reads the commands that a program runs elsewhere; returns false if there are none.
     pub(super) fn run_elsewhere(
         &mut self,
         described: &DescribedCommand<'_>,
@@ -83,7 +83,7 @@ impl ShellReader<'_> {
         true
     }
 
-    /// The scope of the commands that run elsewhere.
+    /// Returns the scope of the commands that run elsewhere.
     fn elsewhere_scope(
         parsed: &ParsedArgs<'_, '_>,
         program: &str,
@@ -173,7 +173,7 @@ fn is_forge(command: &RemoteCommand) -> bool {
     command.host.as_deref().is_some_and(|host| FORGES.contains(&host))
 }
 
-/// The host in `ada@host:22`.
+/// Returns the host in `ada@host:22`.
 fn host_name(text: &str) -> &str {
     let text = text.strip_prefix("ssh://").unwrap_or(text);
     let host = text.rsplit_once('@').map_or(text, |(_, host)| host);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The state at one point of a script: variables, functions, working directory, standard input.
+//! Tracks the state at one point of a script: variables, functions, working directory and standard input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::exec_site::ExecSite;
 use super::walk::FunctionBody;
 use super::word::{ExpandedText, ShellWord, WordAtom, merge_sources};
 
-/// Longer values count as unknown, because scopes are copied often.
+/// Maximum length of a value. Longer values count as unknown, because scopes are copied often.
 const MAX_VALUE_ATOMS: usize = 4096;
 
 /// The known state at one point of a script.
@@ -47,16 +47,16 @@ pub(super) struct ShellScope {
 /// The data that a command receives on standard input.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InputStream {
-    /// Indices of the commands whose output it is.
+    /// Indices of the commands whose output forms the data.
     pub(super) from: Vec<usize>,
     /// Known texts in the data.
     pub(super) texts: Vec<Arc<str>>,
-    /// Whether the data comes from a terminal into which text is typed that no hook sees.
+    /// Whether the data comes from a terminal in which typed text is not visible to hooks.
     pub(super) from_terminal: bool,
 }
 
 impl ShellScope {
-    /// The initial scope of a text that a harness passes to a shell, without arguments.
+    /// Creates the initial scope of a command line that a harness passes to a shell, without arguments.
     pub(super) fn new(cwd: Option<&str>, site: Arc<ExecSite>) -> Self {
         let roots = &site.roots;
         let home = ("HOME".to_owned(), Arc::new(ExpandedText::literal(&roots.home)));
@@ -85,7 +85,7 @@ impl ShellScope {
         self
     }
 
-    /// Enters the namespaces of `nsenter`. Those of process 1 are the outermost site.
+    /// Enters the namespaces of `nsenter`. The namespaces of process 1 are the outermost site.
     pub(super) fn entering_namespace(self, words: &[ShellWord]) -> Self {
         let texts: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
         let first = texts.windows(2).any(|pair| matches!(pair, ["-t" | "--target", "1"]))
@@ -98,14 +98,14 @@ impl ShellScope {
         self.at_site(site, Some("/".to_owned()))
     }
 
-    /// The scope of a command that this program starts.
+    /// Returns the scope of a command that this program starts.
     pub(super) fn started_by(&self, program: &str) -> Self {
         let mut inner = self.clone();
         inner.via.push(program.to_owned());
         inner
     }
 
-    /// The scope of a command with this standard input.
+    /// Returns the scope of a command with this standard input.
     pub(super) fn with_stdin(&self, stdin: &InputStream) -> Self {
         let mut inner = self.clone();
         inner.stdin.clone_from(stdin);
@@ -124,7 +124,7 @@ impl ShellScope {
         self.arguments = known.then(|| Arc::new(arguments.iter().map(ShellWord::to_value).collect()));
     }
 
-    /// Number of known arguments.
+    /// Returns the number of known arguments.
     pub(super) fn arguments_known(&self) -> usize {
         self.arguments.as_ref().map_or(0, |all| all.len())
     }
@@ -137,13 +137,13 @@ impl ShellScope {
         };
     }
 
-    /// Makes the arguments unknown.
+    /// Sets the arguments to unknown.
     pub(super) fn with_any_arguments(mut self) -> Self {
         self.arguments = None;
         self
     }
 
-    /// The scope inside a function that is called here.
+    /// Returns the scope inside a function that is called here.
     pub(super) fn enter_function(&self, name: &str, arguments: &[ShellWord]) -> Self {
         let mut inner = self.started_by(name).with_arguments(arguments);
         inner.locals = BTreeSet::new();
@@ -174,7 +174,7 @@ impl ShellScope {
         }
     }
 
-    /// Exported variables whose value is a URL.
+    /// Returns the exported variables whose value is a URL.
     pub(super) fn exported_addresses(&self) -> &[String] {
         &self.exported
     }
@@ -217,7 +217,7 @@ impl ShellScope {
         }
     }
 
-    /// All elements of an array.
+    /// Returns all elements of an array.
     pub(super) fn all_elements(&self, name: &str) -> Option<ExpandedText> {
         if let Some(list) = self.lists.get(name) {
             return Some(join_values(list));
@@ -226,7 +226,7 @@ impl ShellScope {
         self.vars.get(name).map(|value| ExpandedText::clone(value))
     }
 
-    /// One element of an array.
+    /// Returns one element of an array.
     pub(super) fn list_element(&self, name: &str, at: usize) -> Option<ExpandedText> {
         self.lists.get(name).map(|list| list.get(at).cloned().unwrap_or_default())
     }
@@ -262,18 +262,18 @@ impl ShellScope {
         }
     }
 
-    /// The known elements of an array.
+    /// Returns the known elements of an array.
     pub(super) fn list_elements(&self, name: &str) -> &[ExpandedText] {
         self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Makes a variable unknown; its value comes from the output of these commands.
+    /// Sets a variable to unknown; its value comes from the output of these commands.
     pub(super) fn forget(&mut self, name: &str, from: &[usize]) {
         let unknown = ExpandedText::unknown(&format!("${name}"), false);
         self.set(name, ExpandedText { from: from.to_vec(), ..unknown });
     }
 
-    /// Makes an array unknown; its value comes from the output of these commands.
+    /// Sets an array to unknown; its value comes from the output of these commands.
     pub(super) fn forget_list(&mut self, name: &str, from: &[usize]) {
         let unknown = ExpandedText::list(&format!("${name}"));
         self.set(name, ExpandedText { from: from.to_vec(), ..unknown });
@@ -326,13 +326,13 @@ impl ShellScope {
         Arc::make_mut(&mut self.functions).insert(name.to_owned(), body);
     }
 
-    /// Cost of copying the scope, in steps.
+    /// Returns the cost of copying the scope, in steps.
     pub(super) fn size(&self) -> usize {
         let lists: usize = self.lists.values().map(|list| 1 + list.len()).sum();
         1 + (self.vars.len() + lists + self.functions.len() + self.stdin.from.len()) / 8
     }
 
-    /// Whether state that a command may depend on differs.
+    /// Whether the scopes differ in state that a command may depend on.
     pub(super) fn differs(&self, other: &Self) -> bool {
         let same = |one: &Self, two: &Self| {
             (&one.vars, &one.lists, &one.arguments) == (&two.vars, &two.lists, &two.arguments)
@@ -377,7 +377,7 @@ impl ShellScope {
     }
 }
 
-/// Indices of the commands whose output is part of a word.
+/// Returns the indices of the commands whose output is part of a word.
 pub(super) fn output_sources(words: &[ShellWord]) -> Vec<usize> {
     let mut from = Vec::new();
     for word in words {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Simple commands: assignments, words and redirections.
+//! Walks simple commands: assignments, words and redirections.
 
 use tenterhook_shell as ast;
 
@@ -10,7 +10,7 @@ use super::scope::{InputStream, ShellScope};
 use super::walk::SourceText;
 use super::word::{ExpandedText, ShellWord};
 
-/// How often a command is read if its words depend on an unknown key of a known array.
+/// Maximum number of times a command is read if its words depend on an unknown key of a known array.
 const MAX_ALTERNATIVES: usize = 16;
 
 /// Which element of an array a command is read with.
@@ -29,7 +29,7 @@ impl ShellReader<'_> {
         src: &SourceText,
         scope: &mut ShellScope,
     ) {
-        // A copy of the scope would make each assignment copy all variables.
+        // With a copy of the scope, each assignment would copy all variables.
         if command.words.is_empty() || declaration_keyword(command).is_some() {
             return self.walk_chosen_command(command, src, scope);
         }
@@ -95,7 +95,7 @@ impl ShellReader<'_> {
         }
         let start = self.commands.len();
         let mut words = Vec::with_capacity(command.words.len());
-        // `>(…)` receives the output of the command, so it is read after it.
+        // `>(…)` receives the output of the command, so it is read after the command.
         let mut sinks = Vec::new();
         for word in &command.words {
             if let [ast::WordPart::Process(process)] = word.parts.as_slice()
@@ -147,8 +147,8 @@ impl ShellReader<'_> {
         self.add_environment(start, &environment.pairs);
     }
 
-    /// The assignments before a command. They only set its environment: `$NAME` in the same command has the old
-    /// value.
+    /// Returns the assignments before a command. They only set its environment: `$NAME` in the same command has the
+    /// old value.
     fn assign_for_command(
         &mut self,
         assignments: &[ast::Assignment],
@@ -172,7 +172,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// The keyword after which words are assignments.
+/// Returns the keyword after which words are assignments.
 fn declaration_keyword(command: &ast::SimpleCommand) -> Option<&'static str> {
     const KEYWORDS: &[&str] = &["declare", "typeset", "export", "readonly", "local"];
     let first = command.words.first()?;

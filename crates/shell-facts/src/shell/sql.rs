@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! SQL statements in the words and on the standard input of a command.
+//! Finds SQL statements in the words and on the standard input of a command.
 //!
 //! Only quotes, comments and transactions are parsed. A statement that a `rollback` undoes is dropped. If a quote can
 //! end in two ways, the text is kept as one statement.
@@ -27,7 +27,7 @@ enum TransactionStep {
 }
 
 impl ShellCommand {
-    /// The known SQL statements that the command receives.
+    /// Returns the known SQL statements that the command receives.
     pub fn statements(&self) -> Vec<SqlStatement> {
         let dialect = SqlDialect::of(&self.program);
         self.texts().flat_map(|text| committed_statements(split_statements(text, dialect), dialect)).collect()
@@ -39,7 +39,7 @@ impl ShellCommand {
 enum SqlDialect {
     /// A `rollback` restores dropped tables and deleted rows.
     Transactional,
-    /// A `rollback` restores rows only. `#` starts a comment, and so does `-- ` followed by a blank.
+    /// A `rollback` restores rows only. `#` starts a comment, and so does `--` followed by a space.
     MySql,
     /// A `rollback` is assumed to restore rows only.
     Other,
@@ -56,7 +56,7 @@ impl SqlDialect {
         }
     }
 
-    /// Length of the comment at the start of a text.
+    /// Returns the length of the comment at the start of a text.
     fn comment(self, text: &str) -> Option<usize> {
         let line = || text.find('\n').unwrap_or(text.len());
         if let Some(rest) = text.strip_prefix("--") {
@@ -66,13 +66,13 @@ impl SqlDialect {
         if text.starts_with('#') {
             return (self == Self::MySql).then(line);
         }
-        // MySQL runs what is in `/*! … */`.
+        // MySQL runs the content of `/*! … */`.
         let block = text.starts_with("/*") && !text.starts_with("/*!");
         block.then(|| text.find("*/").map_or(text.len(), |at| at + 2))
     }
 }
 
-/// The statements without those that a `rollback` undoes.
+/// Returns the statements without those that a `rollback` undoes.
 fn committed_statements(statements: Vec<SqlStatement>, dialect: SqlDialect) -> Vec<SqlStatement> {
     let mut kept = Vec::with_capacity(statements.len());
     // Where the open transaction began.
@@ -108,7 +108,7 @@ impl SqlStatement {
         match (first.as_str(), second.as_str()) {
             ("begin", _) | ("start", "transaction") => TransactionStep::Begins,
             ("commit" | "end", _) => TransactionStep::Commits,
-            // `rollback to savepoint` undoes only a part.
+            // `rollback to savepoint` undoes only part of the transaction.
             ("rollback" | "abort", "" | "work" | "transaction" | "tran") => TransactionStep::RollsBack,
             _ => TransactionStep::Nothing,
         }
@@ -168,7 +168,7 @@ fn split_statements(text: &str, dialect: SqlDialect) -> Vec<SqlStatement> {
     statements
 }
 
-/// The opening `$$` or `$name$` of a quoted text, and the text after it.
+/// Returns the opening `$$` or `$name$` of a quoted string, and the text after it.
 fn dollar_quote(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('$')?;
     let end = inner.find('$')?;

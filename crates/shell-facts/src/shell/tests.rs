@@ -11,7 +11,7 @@ fn read_text(text: &str) -> ShellReading {
     read_commands(&tool, &roots, Some("/home/user/project"), false, builtin_programs())
 }
 
-/// The commands of a text, separated by semicolons; `not understood` is added if parsing failed.
+/// Returns the commands of a script, separated by semicolons; `not understood` is added if parsing failed.
 fn commands(text: &str) -> String {
     let read = read_text(text);
     let command = |command: &ShellCommand| {
@@ -90,7 +90,7 @@ fn invalid_scripts_are_reported_as_not_understood() {
     }
 }
 
-/// The part of the text that each command was read from.
+/// Returns the part of the source that each command was parsed from.
 fn spans(text: &str) -> Vec<&str> {
     let span = |command: &ShellCommand| {
         let span = command.span.unwrap();

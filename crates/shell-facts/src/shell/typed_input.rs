@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that read their code from a terminal, for harnesses whose tool for typing into a running process fires no
-//! hook.
+//! Detects programs that read their code from a terminal. This matters for harnesses whose tool for typing into a
+//! running process does not fire a hook.
 //!
 //! A here-document, a file, `-c` and the output of another program are visible to a hook. Typed text is not. The
 //! reader tracks whether standard input is still the terminal ([`super::scope::InputStream::from_terminal`]) and
@@ -18,7 +18,7 @@ use super::interpreter::language_of;
 use super::scope::ShellScope;
 use super::word::ShellWord;
 
-/// Mark of a command that reads its code from a terminal.
+/// Behaviour label of a command that reads its code from a terminal.
 pub(super) const TYPED_PROGRAM: &str = "typed-program";
 
 /// Programs that print their standard input, with the number of operands that are not files.
@@ -97,7 +97,7 @@ const OPENS_PROMPT: &[&str] = &[
 ];
 
 impl ShellReader<'_> {
-    /// Marks a command that reads its code from standard input, if that is a terminal that no hook sees.
+    /// Marks a command that reads its code from standard input, if that is a terminal that is not visible to hooks.
     pub(super) fn mark_typed_program(&mut self, command: Option<usize>, scope: &ShellScope) {
         if scope.stdin.from_terminal {
             self.mark_act(command, TYPED_PROGRAM);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text that was not understood or not read. Rules can only search it for words.
+//! Represents text that was not understood or not read. Rules can only search it for words.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ const EXCERPT_CHARS: usize = 200;
 /// Maximum distance in words between a program and its option.
 const MAX_OPTION_DISTANCE: usize = 4;
 
-/// A text that was not understood, or is not shell.
+/// Text that was not understood, or that is not shell code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadText {
     /// Reason why the text was not read.
@@ -20,7 +20,7 @@ pub struct UnreadText {
     /// The text without quotes and backslashes, which can hide words.
     #[serde(serialize_with = "excerpt")]
     text: String,
-    /// Words in the text, each once, because every rule checks all of them.
+    /// Distinct words in the text. Duplicates are removed because every rule checks all words.
     #[serde(skip)]
     words: Vec<String>,
     /// Order of the words, as indices into `words`; `None` for shell text, where quoting may hide a word.
@@ -41,7 +41,8 @@ pub struct UnreadText {
 }
 
 impl UnreadText {
-    /// Creates an unread text. Text after `max_bytes` is dropped, and then the text may do anything.
+    /// Creates an unread text. Text after `max_bytes` is dropped; a truncated text counts as one that may do
+    /// anything.
     pub fn new(why: &'static str, text: &str, shell: bool, max_bytes: usize) -> Self {
         let kept = text.get(..text.floor_char_boundary(max_bytes)).unwrap_or_default();
         let bare: String = kept.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\0')).collect();
@@ -56,7 +57,7 @@ impl UnreadText {
         Self { why, text: bare, words, order, effects_known: false, may_run: true, is_opaque: cut, cut }
     }
 
-    /// Creates a text that is not read at all, so that it may do anything.
+    /// Creates a text that is not read at all and may therefore do anything.
     pub fn opaque(why: &'static str, text: &str) -> Self {
         Self { is_opaque: true, cut: true, ..Self::new(why, text, false, EXCERPT_CHARS) }
     }
@@ -66,12 +67,12 @@ impl UnreadText {
         self.is_opaque
     }
 
-    /// The text without quotes and backslashes, which can hide words.
+    /// Returns the text without quotes and backslashes, which can hide words.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Words of the text: letters, digits, `_`, `-` and `.`.
+    /// Returns the words of the text: sequences of letters, digits, `_`, `-` and `.`.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|word| word.trim_matches('-'))
     }
@@ -101,7 +102,7 @@ impl UnreadText {
     }
 }
 
-/// The words of a text, each once, and their order as indices.
+/// Returns the distinct words of a text, and their order as indices.
 fn words_in_order(text: &str) -> (Vec<String>, Vec<usize>) {
     let (mut words, mut numbers) = (Vec::new(), HashMap::new());
     let order = words_of(text).map(|word| {

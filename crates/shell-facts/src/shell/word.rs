@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words of a command after expansion, as far as they are known before run time.
+//! Represents the words of a command after expansion, as far as they are known before run time.
 
 use serde::Serialize;
 
 use super::braces::expand_brace_atoms;
 
-/// A text that grows longer, as in `x=$x$x`, becomes unknown.
+/// Maximum length of an expanded text. A longer one, as in `x=$x$x`, becomes unknown.
 pub(super) const MAX_EXPANSION_BYTES: usize = 64 * 1024;
 
 /// A word of a command.
@@ -44,7 +44,7 @@ pub(super) enum WordAtom {
     Plain(char),
     /// A quoted character.
     Quoted(char),
-    /// A pattern character that stays one in quotes, because a loop variable stands for each match.
+    /// A pattern character that stays a pattern in quotes, because a loop variable stands for each match.
     Glob(char),
     /// A character at which a changed `IFS` splits.
     Soft(char),
@@ -93,7 +93,7 @@ impl ShellWord {
         ExpandedText { from: self.from.clone(), is_process: self.is_process, ..value }
     }
 
-    /// The rest of the word after this many bytes.
+    /// Returns the rest of the word after this many bytes.
     pub(crate) fn skip_bytes(&self, from: usize) -> Self {
         let text = self.text.get(from..).unwrap_or_default().to_owned();
         // Text and shape are equal up to the first unknown part.
@@ -110,7 +110,7 @@ impl ShellWord {
 // === impl WordAtom ===
 
 impl WordAtom {
-    /// The character; `None` for an unknown part.
+    /// Returns the character; `None` for an unknown part.
     pub(super) fn letter(&self) -> Option<char> {
         match self {
             Self::Plain(letter) | Self::Quoted(letter) | Self::Glob(letter) | Self::Soft(letter) => {
@@ -141,13 +141,13 @@ impl ExpandedText {
         Self { atoms: vec![WordAtom::Unknown { source, quoted, list: false }], ..Self::default() }
     }
 
-    /// An unknown number of unknown words.
+    /// Creates a value for an unknown number of unknown words.
     pub(super) fn list(source: &str) -> Self {
         let source = source.to_owned();
         Self { atoms: vec![WordAtom::Unknown { source, quoted: false, list: true }], ..Self::default() }
     }
 
-    /// A value that stands for each match of a pattern.
+    /// Creates a value that stands for each match of a pattern.
     pub(super) fn each(pattern: &str) -> Self {
         let atom = |c| if matches!(c, '*' | '?' | '[') { WordAtom::Glob(c) } else { WordAtom::Plain(c) };
         Self { atoms: atoms_of(pattern, atom), ..Self::default() }
@@ -166,7 +166,7 @@ impl ExpandedText {
         self.keeps_empty |= other.keeps_empty;
     }
 
-    /// Adds `{a,b}`: the word is read once with each alternative.
+    /// Adds `{a,b}`: the word is read once for each alternative.
     pub(super) fn append_alternatives(&mut self, all: impl Iterator<Item = Self>) {
         self.atoms.push(WordAtom::BraceOpen);
         for (at, each) in all.enumerate() {
@@ -178,7 +178,7 @@ impl ExpandedText {
         self.atoms.push(WordAtom::BraceClose);
     }
 
-    /// Quotes the text: nothing in it is split or a pattern.
+    /// Quotes the text, so that it is not split and contains no patterns.
     pub(super) fn in_quotes(mut self) -> Self {
         for atom in &mut self.atoms {
             match atom {
@@ -196,7 +196,7 @@ impl ExpandedText {
         self
     }
 
-    /// Converts the text to the value of a variable: quoting only applied to the assignment.
+    /// Converts the text to the value of a variable. Its quoting applied only to the assignment and is removed.
     pub(super) fn into_value(mut self) -> Self {
         for atom in &mut self.atoms {
             match atom {
@@ -235,7 +235,7 @@ impl ExpandedText {
     }
 }
 
-/// The characters of a text as atoms, in one allocation.
+/// Converts the characters of a string to atoms, in one allocation.
 pub(super) fn atoms_of(text: &str, atom: impl Fn(char) -> WordAtom) -> Vec<WordAtom> {
     let mut atoms = Vec::with_capacity(text.len());
     atoms.extend(text.chars().map(atom));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Wrappers: programs that run another command.
+//! Unwraps wrappers: programs that run another command.
 
 use tenterhook_programs::{Location, Role, StandardInput};
 
@@ -13,7 +13,7 @@ use super::word::ShellWord;
 pub(super) struct WrappedCommand<'a> {
     /// The words of the command.
     pub(super) inner: &'a [ShellWord],
-    /// Shell texts to run.
+    /// Shell scripts to run.
     pub(super) texts: Vec<ShellWord>,
     /// Directory that the wrapper changes to first.
     pub(super) working_directory: Option<ShellWord>,
@@ -23,7 +23,7 @@ pub(super) struct WrappedCommand<'a> {
     pub(super) joins: bool,
 }
 
-/// The command that a wrapper runs; `None` if the program with this sub-command is not a wrapper.
+/// Returns the command that a wrapper runs; `None` if the program with this sub-command is not a wrapper.
 pub(super) fn unwrap<'a>(described: &DescribedCommand<'a>) -> Option<WrappedCommand<'a>> {
     let DescribedCommand { program, words, parsed } = described;
     if !program.wraps() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands, assignments and functions.
+//! Defines commands, assignments and functions.
 
 use super::{ArithmeticText, CompoundCommand, Redirect, UnparsedText, Word, WordPart};
 use crate::Span;
@@ -16,12 +16,12 @@ pub enum Command {
     Function(Box<FunctionDefinition>),
     /// `coproc`
     Coprocess(Box<Coprocess>),
-    /// Text that was not understood.
+    /// Represents text that was not understood.
     Unparsed(Box<UnparsedText>),
 }
 
 impl Command {
-    /// Position in the source.
+    /// Returns the position in the source.
     pub fn span(&self) -> Span {
         match self {
             Self::Simple(command) => command.span,
@@ -47,12 +47,12 @@ pub struct SimpleCommand {
 }
 
 impl SimpleCommand {
-    /// The constant name of the program, if the first word is constant.
+    /// Returns the constant name of the program, if the first word is constant.
     pub fn program(&self) -> Option<std::borrow::Cow<'_, str>> {
         self.words.first()?.literal()
     }
 
-    /// The definitions of an `alias` command: the name and the part of each word after `=`.
+    /// Returns the definitions of an `alias` command: the name and the part of each word after `=`.
     pub fn alias_definitions(&self) -> impl Iterator<Item = (&str, &Word)> {
         let is_alias = self.program().as_deref() == Some("alias");
         self.words.iter().skip(1).filter(move |_| is_alias).filter_map(|word| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compound commands: groups, branches, loops and tests.
+//! Defines compound commands: groups, branches, loops and tests.
 
 use super::{ArithmeticText, Redirect, Script, Word};
 use crate::Span;
@@ -93,7 +93,7 @@ pub struct ForLoop {
 /// `for (( … ))`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArithmeticFor {
-    /// The expressions between the semicolons; an empty condition holds.
+    /// The expressions between the semicolons; an empty condition is true.
     pub expressions: Vec<ArithmeticText>,
     /// Body of the loop.
     pub body: Script,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections and here-documents.
+//! Defines redirections and here-documents.
 
 use std::sync::{Arc, OnceLock};
 
@@ -59,7 +59,7 @@ pub enum RedirectOperator {
 }
 
 impl RedirectOperator {
-    /// The operator as written.
+    /// Returns the operator as written.
     pub fn text(self) -> &'static str {
         match self {
             Self::Read => "<",
@@ -114,7 +114,7 @@ pub struct HereDocument {
 }
 
 impl HereDocument {
-    /// The body; `None` if the text ended in the middle of the command that the document belongs to.
+    /// Returns the body; `None` if the text ended in the middle of the command that the here-document belongs to.
     pub fn body(&self) -> Option<&HereDocumentBody> {
         self.body.get()
     }
@@ -132,7 +132,7 @@ pub struct HereDocumentBody {
 }
 
 impl HereDocumentBody {
-    /// The text, if nothing in it is expanded.
+    /// Returns the text, if nothing in it is expanded.
     pub fn literal(&self) -> Option<String> {
         let mut text = String::with_capacity(self.span.len());
         for part in &self.parts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts, statements and pipelines.
+//! Defines scripts, statements and pipelines.
 
 use super::Command;
 use crate::{SmallList, Span};
@@ -55,7 +55,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// All pipelines of the statement.
+    /// Returns all pipelines of the statement.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         std::iter::once(&self.first).chain(self.rest.iter().map(|chained| &chained.pipeline))
     }
@@ -113,7 +113,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// The commands in order.
+    /// Returns the commands in order.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.stages.iter().map(|stage| &stage.command)
     }

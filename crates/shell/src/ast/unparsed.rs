@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text that was not understood.
+//! Represents text that was not understood.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct UnparsedText {
     pub span: Span,
 }
 
-/// Why a text was not parsed.
+/// Why text was not parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnparsedReason {
     /// A quote, parenthesis or compound command is not closed before the end of the text.
@@ -37,7 +37,7 @@ pub enum UnparsedReason {
 }
 
 impl UnparsedReason {
-    /// Whether a limit of this crate was reached. The shell itself may understand such a text.
+    /// Whether a limit of this crate was reached. The shell itself may understand such text.
     pub fn is_limit(self) -> bool {
         !matches!(self, Self::Unclosed(_) | Self::Unexpected(_))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words and their parts.
+//! Defines words and their parts.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{SmallList, Span};
 
-/// A word: adjacent parts without blanks between them.
+/// A word: adjacent parts without whitespace between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word {
     /// The parts in order; an empty word has none.
@@ -20,7 +20,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// The value of the word, if it consists only of literals and quotes.
+    /// Returns the value of the word, if it consists only of literals and quotes.
     pub fn literal(&self) -> Option<Cow<'_, str>> {
         match self.parts.as_slice() {
             [] => Some(Cow::Borrowed("")),
@@ -57,7 +57,7 @@ impl Word {
         self.parts.iter().any(|part| matches!(part, WordPart::Glob(_)))
     }
 
-    /// The literal text up to the first expansion, and whether that is the whole word.
+    /// Returns the literal text up to the first expansion, and whether that is the whole word.
     pub fn literal_prefix(&self) -> (String, bool) {
         let mut text = String::new();
         for part in &self.parts {
@@ -112,7 +112,7 @@ pub enum WordPart {
 }
 
 impl WordPart {
-    /// Position in the source.
+    /// Returns the position in the source.
     pub fn span(&self) -> Span {
         match self {
             Self::Literal(part)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Kinds of word parts.
+//! Defines the kinds of word parts.
 
 use super::{Script, Word, WordPart};
 use crate::{SmallList, Span};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion of a word into several words.
+//! Expands braces in a word into several words.
 
 use crate::limits::{MAX_BRACE_PARTS, MAX_FIELDS};
 use crate::{BraceExpansion, BraceKind, Literal, Parameter, SmallList, Span, Word, WordPart};
@@ -60,7 +60,8 @@ fn options_of(brace: &BraceExpansion) -> Option<Vec<Vec<WordPart>>> {
     }
 }
 
-/// The elements of `{first..last..step}`; `None` if there are too many, or if the shell does not expand the text.
+/// Returns the elements of `{first..last..step}`; `None` if there are too many, or if the shell does not expand the
+/// text.
 pub fn sequence(first: &str, last: &str, step: Option<&str>) -> Option<Vec<String>> {
     let step = step.map_or(Some(1), |step| step.parse::<i64>().ok())?.checked_abs()?.max(1);
     let (start, end, is_number) = match (first.parse::<i64>(), last.parse::<i64>()) {

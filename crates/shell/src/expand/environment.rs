@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Known variables for the expansion of words.
+//! Provides known variables for the expansion of words.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub enum ShellVariable<'e> {
 
 /// Source of variables and other state for an expansion.
 pub trait Environment {
-    /// The shell that expands the words.
+    /// Returns the shell that expands the words.
     fn dialect(&self) -> Dialect {
         Dialect::Bash
     }
@@ -34,17 +34,17 @@ pub trait Environment {
     /// Looks up a variable by name.
     fn variable(&self, name: &str) -> ShellVariable<'_>;
 
-    /// The positional parameters from `$1` on; `None` if they are unknown.
+    /// Returns the positional parameters from `$1` on; `None` if they are unknown.
     fn arguments(&self) -> Option<&[String]> {
         None
     }
 
-    /// The home directory that `~user` names; `user` is empty for the current user.
+    /// Returns the home directory that `~user` names; `user` is empty for the current user.
     fn home(&self, _user: &str) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// The output of a command substitution, if it is known without running it.
+    /// Returns the output of a command substitution, if it is known without running it.
     fn output(&self, _substitution: &CommandSubstitution) -> Option<String> {
         None
     }

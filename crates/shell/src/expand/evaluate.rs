@@ -8,7 +8,7 @@ use crate::ArithmeticText;
 
 /// Nesting depth of parentheses, operators and variables whose values are expressions.
 const MAX_ARITHMETIC_DEPTH: u32 = 32;
-/// Longer expressions have an unknown value.
+/// Maximum length of an expression. Longer expressions have an unknown value.
 const MAX_ARITHMETIC_BYTES: usize = 4096;
 
 /// Binary operators by precedence, the weakest first.
@@ -160,7 +160,7 @@ impl<'t> ArithmeticEvaluator<'_, '_, 't> {
         }
     }
 
-    /// The longest operator at this position and its precedence.
+    /// Returns the longest operator at this position and its precedence.
     fn operator(&self) -> Option<(&'static str, usize)> {
         let all = OPERATORS.iter().enumerate();
         let all = all.flat_map(|(strength, group)| group.iter().map(move |operator| (*operator, strength)));

@@ -20,7 +20,7 @@ pub(super) enum ExpandMode {
     Operand,
     /// In double quotes.
     Quoted,
-    /// In an assignment: nothing is split, lists are joined.
+    /// The value of an assignment: it is not split, and lists are joined.
     Value,
 }
 
@@ -157,7 +157,7 @@ impl<'e> Expander<'e> {
         }
     }
 
-    /// The characters of `IFS`; `None` if they are unknown.
+    /// Returns the characters of `IFS`; `None` if they are unknown.
     pub(super) fn separators(&self) -> Option<Cow<'static, str>> {
         match self.environment.variable("IFS") {
             ShellVariable::Value(text) => Some(Cow::Owned(text.into_owned())),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fields: the arguments that words expand to.
+//! Defines fields: the arguments that words expand to.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub enum FieldSegment {
 }
 
 impl Field {
-    /// The value, if it is certain.
+    /// Returns the value, if it is certain.
     pub fn exact(&self) -> Option<Cow<'_, str>> {
         match self.segments.as_slice() {
             [] => Some(Cow::Borrowed("")),
@@ -40,7 +40,7 @@ impl Field {
         }
     }
 
-    /// The text with patterns as written and `unknown` in place of unknown segments.
+    /// Returns the text with patterns as written and `unknown` in place of unknown segments.
     pub fn render(&self, unknown: &str) -> String {
         self.segments
             .iter()
@@ -82,7 +82,7 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// The arguments, if all of them are certain.
+    /// Returns the arguments, if all of them are certain.
     pub fn exact(&self) -> Option<Vec<Cow<'_, str>>> {
         if self.truncated { None } else { self.fields.iter().map(Field::exact).collect() }
     }
@@ -213,7 +213,7 @@ impl FieldBuilder {
         }
     }
 
-    /// The text of the only field, if it is known.
+    /// Returns the text of the only field, if it is known.
     pub(super) fn into_text(mut self) -> Option<String> {
         self.end_field();
         if self.truncated || self.done.len() > 1 {

@@ -2,8 +2,8 @@
 
 //! Expands words to arguments, as far as that is possible without running anything.
 //!
-//! The order is that of the shell: braces; then tilde, parameters, commands and arithmetic from left to right; then
-//! field splitting. File names are not looked up: patterns stay [`FieldSegment::Glob`]. Unknown values become
+//! The order is the same as in the shell: braces; then tilde, parameters, commands and arithmetic from left to right;
+//! then field splitting. File names are not looked up: patterns stay [`FieldSegment::Glob`]. Unknown values become
 //! [`FieldSegment::Unknown`]; nothing is guessed.
 //!
 //! ```

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Operators of `${…}`.
+//! Applies the operators of `${…}`.
 
 use super::field::FieldBuilder;
 use super::parameter_value::ParameterValue;
@@ -200,7 +200,7 @@ impl ValueChange {
     }
 }
 
-/// Start and end of a substring; `None` if the shell reports an error.
+/// Returns the start and end of a substring; `None` if the shell reports an error.
 fn bounds(count: usize, offset: i64, length: Option<i64>) -> Option<(usize, usize)> {
     let count = i64::try_from(count).ok()?;
     let start = if offset < 0 { offset.checked_add(count)? } else { offset };

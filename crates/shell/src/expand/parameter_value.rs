@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Values of parameters before operators are applied.
+//! Determines the values of parameters before operators are applied.
 
 use super::field::FieldBuilder;
 use super::{ExpandMode, Expander, ShellVariable};
@@ -233,7 +233,7 @@ impl Expander<'_> {
     }
 }
 
-/// The element of an array whose first index is `first`.
+/// Returns the element of an array whose first index is `first`.
 fn element(all: &[String], at: i64, first: i64) -> ParameterValue {
     let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
     let at = if at < 0 { count.saturating_add(at) } else { at.saturating_sub(first) };

@@ -78,7 +78,7 @@ impl ShellPattern {
         Ok(found.last() == Some(&letters.len()))
     }
 
-    /// Length of the shortest or longest matching prefix of `letters`.
+    /// Returns the length of the shortest or longest matching prefix of `letters`.
     pub(super) fn prefix(
         &self,
         letters: &[char],
@@ -90,7 +90,7 @@ impl ShellPattern {
         Ok(if longest { found.last().copied() } else { found.first().copied() })
     }
 
-    /// Start of the shortest or longest matching suffix of `letters`.
+    /// Returns the start of the shortest or longest matching suffix of `letters`.
     pub(super) fn suffix(
         &self,
         letters: &[char],
@@ -126,7 +126,7 @@ struct MatchEnds<'p> {
 }
 
 impl MatchEnds<'_> {
-    /// All ends of matches that start at `start`, ascending.
+    /// Returns all ends of matches that start at `start`, ascending.
     fn all_ends(&mut self, start: usize) -> Result<Vec<usize>, MatchExhausted> {
         let mut positions = vec![start];
         for item in &self.pattern.items {
@@ -247,7 +247,7 @@ fn is_in_class(name: &str, letter: char) -> bool {
     }
 }
 
-/// The bracket expression that starts after `[`, and the text after it.
+/// Returns the bracket expression that starts after `[`, and the text after it.
 fn bracket(text: &str) -> Option<(PatternPart, &str)> {
     let (negated, mut rest) = match text.strip_prefix(['!', '^']) {
         Some(rest) => (true, rest),

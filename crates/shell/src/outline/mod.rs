@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A readable form of a tree, for tests and debugging.
+//! Formats a tree in readable form, for tests and debugging.
 
 mod text;
 
@@ -12,7 +12,7 @@ use crate::ast::{
     WordPart,
 };
 
-/// The tree as indented lines: one node per line with its span, and the parts of words in brackets.
+/// Formats the tree as indented lines: one node per line with its span, and the parts of words in brackets.
 ///
 /// ```
 /// use tenterhook_shell::{Dialect, outline, parse};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words and expressions of an outline, on one line.
+//! Formats the words and expressions of an outline on one line.
 
 use crate::ast::{
     ArrayLiteral, Assignment, AssignmentValue, BraceKind, GlobKind, Parameter, ParameterOperator, Subscript,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Escape sequences of `$'…'`.
+//! Decodes the escape sequences of `$'…'`.
 
 /// Decodes the text; the flag says whether the result is exact.
 pub(super) fn decode_ansi(text: &str) -> (Box<str>, bool) {

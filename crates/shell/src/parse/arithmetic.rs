@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Arithmetic expressions and subscripts.
+//! Parses arithmetic expressions and subscripts.
 
 use super::word::WordBuilder;
 use super::{ParseResult, ShellParser};
@@ -8,8 +8,8 @@ use crate::SmallList;
 use crate::ast::{ArithmeticText, Subscript, WordPart};
 
 impl ShellParser<'_> {
-    /// The offset of the `))` that ends an arithmetic expression. `None` if the parentheses do not close together;
-    /// then they are two subshells.
+    /// Returns the offset of the `))` that ends an arithmetic expression. `None` if the parentheses do not close
+    /// together; then they are two subshells.
     pub(super) fn find_arithmetic_end(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let end = self.find_close(from, b'(', b')')?;
         Ok(end.filter(|end| self.byte(end + 1) == Some(b')')))
@@ -60,7 +60,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// The offset of the next unquoted `;`, or `end`.
+    /// Returns the offset of the next unquoted `;`, or `end`.
     fn find_semicolon(&self, end: usize) -> usize {
         let mut at = self.at;
         while at < end {

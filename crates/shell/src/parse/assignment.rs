@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Assignments and arrays.
+//! Parses assignments and arrays.
 
 use super::scan::is_name_start;
 use super::word::WordRules;
@@ -47,7 +47,7 @@ impl ShellParser<'_> {
         Ok(Some(Assignment { name, subscript, appends, value, span: self.span(start, self.at) }))
     }
 
-    /// The offset of the `]` of a subscript that is followed by `=` or `+=`.
+    /// Returns the offset of the `]` of a subscript that is followed by `=` or `+=`.
     fn find_subscript_end(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let end = self.find_close(from, b'[', b']')?;
         Ok(end.filter(|end| match self.byte(end + 1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Backticks. The shell finds the closing one first, removes one level of backslashes and then parses the commands,
-//! so their text is parsed separately.
+//! Parses backticks. The shell first finds the closing backtick, then removes one level of backslashes and parses the
+//! commands. Their text is therefore parsed separately.
 
 use super::{ParseResult, ShellParser};
 use crate::ast::{CommandSubstitution, Script, WordPart};

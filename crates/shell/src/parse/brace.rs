@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion. A finished word is scanned again for `{a,b}` and `{1..9}`, with a stack instead of backtracking,
-//! so that many `{` in a row cost no more than other text.
+//! Parses brace expansions. A finished word is scanned again for `{a,b}` and `{1..9}`, with a stack instead of
+//! backtracking, so that many `{` in a row take no longer than other text.
 
 use super::{ParseResult, ShellParser};
 use crate::ast::{BraceExpansion, BraceKind, Literal, UnparsedReason, Word, WordPart};

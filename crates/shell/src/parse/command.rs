@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands of any kind, and simple commands.
+//! Parses commands of any kind, and simple commands.
 
 use super::keyword::Keyword;
 use super::word::WordRules;
@@ -96,7 +96,7 @@ impl ShellParser<'_> {
         self.parse_required_word(WordRules::ARGUMENT)
     }
 
-    /// The offset of `(` if `NAME=(` or `NAME+=(` follows.
+    /// Returns the offset of `(` if `NAME=(` or `NAME+=(` follows.
     fn array_assignment_ahead(&self) -> Option<usize> {
         let mut at = self.at;
         while self.byte(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compound commands: groups, subshells, `if`, `(( ))`.
+//! Parses compound commands: groups, subshells, `if`, `(( ))`.
 
 use super::keyword::{Keyword, ListEnds};
 use super::{ParseResult, ShellParser};

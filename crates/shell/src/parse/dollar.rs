@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Expansions that start with `$`, and process substitution.
+//! Parses expansions that start with `$`, and process substitution.
 
 use super::keyword::ListEnds;
 use super::scan::{is_name_byte, is_name_start};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Function definitions in all dialects.
+//! Parses function definitions in all dialects.
 
 use super::keyword::Keyword;
 use super::word::WordRules;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Pattern characters in words: `*`, `?`, `[…]`, extended patterns and zsh patterns.
+//! Parses pattern characters in words: `*`, `?`, `[…]`, extended patterns and zsh patterns.
 
 use super::scan::{ByteClass, class, is_name_byte};
 use super::word::{WordBuilder, WordRules};

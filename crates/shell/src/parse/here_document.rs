@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Here-documents: the delimiter after `<<`, and the body after the end of the line.
+//! Parses here-documents: the delimiter after `<<`, and the body after the end of the line.
 
 use std::sync::{Arc, OnceLock};
 
@@ -104,7 +104,7 @@ impl ShellParser<'_> {
         Ok(())
     }
 
-    /// The end of the body, the offset after the line with the delimiter, and whether there is such a line.
+    /// Returns the end of the body, the offset after the line with the delimiter, and whether there is such a line.
     fn find_delimiter(&self, document: &PendingDocument) -> (usize, usize, bool) {
         let end_of_text = self.bytes.len();
         let mut line = self.at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reserved words of the shell.
+//! Parses the reserved words of the shell.
 
 use super::scan::{ByteClass, class};
 use super::{ParseResult, ShellParser};
@@ -77,7 +77,7 @@ impl ListEnds {
 }
 
 impl ShellParser<'_> {
-    /// The reserved word at this position and the offset after it.
+    /// Returns the reserved word at this position and the offset after it.
     pub(super) fn peek_keyword(&self) -> Option<(Keyword, usize)> {
         if !matches!(self.peek()?, b'a'..=b'w' | b'{' | b'}' | b'!' | b'[') {
             return None;

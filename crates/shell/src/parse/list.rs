@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts, statements and pipelines; recovery after text that is not understood.
+//! Parses scripts, statements and pipelines, and recovers after text that is not understood.
 
 use super::keyword::{Keyword, ListEnds};
 use super::{ParseResult, ParseStop, ShellParser};
@@ -231,7 +231,7 @@ impl ShellParser<'_> {
     }
 }
 
-/// A statement with a single unparsed node.
+/// Creates a statement with a single unparsed node.
 fn statement_of_unparsed(unparsed: UnparsedText) -> Statement {
     let span = unparsed.span;
     let command = Command::Unparsed(Box::new(unparsed));
@@ -240,7 +240,7 @@ fn statement_of_unparsed(unparsed: UnparsedText) -> Statement {
     Statement { first, rest: Vec::new(), terminator: Terminator::Newline, span }
 }
 
-/// A script with a single unparsed node.
+/// Creates a script with a single unparsed node.
 pub(super) fn script_of_unparsed(unparsed: UnparsedText) -> Script {
     let span = unparsed.span;
     Script { statements: SmallList::One(statement_of_unparsed(unparsed)), span }

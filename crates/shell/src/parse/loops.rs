@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Loops: `while`, `until`, `for`, `select`, `repeat`.
+//! Parses loops: `while`, `until`, `for`, `select`, `repeat`.
 
 use super::keyword::{Keyword, ListEnds};
 use super::scan::is_name_byte;

@@ -79,7 +79,7 @@ struct ShellParser<'t> {
     /// The bytes that this parser may read, up to the end of the text, a here-document or a backtick.
     bytes: &'t [u8],
     at: usize,
-    /// Offset after the last token, without the blanks behind it.
+    /// Offset after the last token, before any whitespace that follows.
     token_end: usize,
     options: ParseOptions,
     depth: u32,
@@ -196,7 +196,7 @@ impl<'t> ShellParser<'t> {
 
     // === spans ===
 
-    /// The span of these offsets in the original text.
+    /// Returns the span of these offsets in the original text.
     fn span(&self, start: usize, end: usize) -> Span {
         if self.origins.is_empty() {
             return Span::new(start, end);
@@ -212,7 +212,7 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// From `start` to the end of the last token.
+    /// Returns the span from `start` to the end of the last token.
     fn span_from(&self, start: usize) -> Span {
         self.span(start, self.token_end.max(start))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Operands of the operators in `${…}`.
+//! Parses the operands of the operators in `${…}`.
 
 use super::scan::is_name_byte;
 use super::word::WordBuilder;

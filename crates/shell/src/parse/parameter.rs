@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parameter expansions `${…}`.
+//! Parses parameter expansions `${…}`.
 
 use super::keyword::{Keyword, ListEnds};
 use super::operand::OperandRules;
@@ -212,7 +212,7 @@ impl ShellParser<'_> {
     }
 }
 
-/// The action of `-`, `=`, `?` or `+`, whether `:` precedes it, and the length of both.
+/// Returns the action of `-`, `=`, `?` or `+`, whether `:` precedes it, and the length of both.
 fn default_action(byte: u8, next: Option<u8>) -> Option<(DefaultAction, bool, usize)> {
     let or_empty = byte == b':';
     let sign = if or_empty { next? } else { byte };

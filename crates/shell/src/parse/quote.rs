@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Quotes and escapes.
+//! Parses quotes and escapes.
 
 use super::ansi::decode_ansi;
 use super::word::WordBuilder;

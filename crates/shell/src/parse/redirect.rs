@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections and their descriptors.
+//! Parses redirections and their descriptors.
 
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordRules;
@@ -41,7 +41,7 @@ impl ShellParser<'_> {
         Ok(Some(Redirect { descriptor, operator, target, span: self.span(start, self.at) }))
     }
 
-    /// The descriptor at this position and the offset after it; `None` if there is no redirection.
+    /// Returns the descriptor at this position and the offset after it; `None` if there is no redirection.
     fn parse_descriptor(&self) -> Option<(Option<Descriptor>, usize)> {
         let start = self.at;
         match self.peek()? {

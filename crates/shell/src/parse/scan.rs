@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bytes, blanks, comments and line ends.
+//! Scans bytes, whitespace, comments and line ends.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::ast::Comment;
 pub(super) enum ByteClass {
     /// A literal byte.
     Plain,
-    /// Ends a word: blanks and operators.
+    /// Ends a word: whitespace and operators.
     Ends,
     /// May start a quote, an expansion or a pattern.
     Special,
@@ -52,12 +52,12 @@ impl<'t> ShellParser<'t> {
         self.bytes.get(at).copied()
     }
 
-    /// The next byte, ignoring joined lines.
+    /// Returns the next byte, ignoring joined lines.
     pub(super) fn peek_next(&self) -> Option<u8> {
         self.byte(self.skip_joined(self.at + 1))
     }
 
-    /// The first offset from `at` that is not a backslash with a line break, which the shell removes.
+    /// Returns the first offset from `at` that is not a backslash with a line break, which the shell removes.
     pub(super) fn skip_joined(&self, mut at: usize) -> usize {
         while self.byte(at) == Some(b'\\') && self.byte(at + 1) == Some(b'\n') {
             at += 2;
@@ -100,13 +100,13 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// The character at `at`.
+    /// Returns the character at `at`.
     pub(super) fn character(&self, at: usize) -> Option<char> {
         let text = self.source.get(at..self.bytes.len())?;
         text.chars().next()
     }
 
-    /// The name of a variable at `from` and the offset after it. Joined lines do not end a name.
+    /// Returns the name of a variable at `from` and the offset after it. Joined lines do not end a name.
     pub(super) fn variable_name(&self, from: usize) -> (Cow<'t, str>, usize) {
         let mut end = from + self.count_while(from, is_name_byte);
         let mut name = Cow::Borrowed(self.slice(from, end));
@@ -120,7 +120,7 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Skips blanks, joined lines and a comment.
+    /// Skips whitespace, joined lines and a comment.
     pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
@@ -157,7 +157,7 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Skips blanks, comments and line ends.
+    /// Skips whitespace, comments and line ends.
     pub(super) fn skip_gap(&mut self) -> ParseResult {
         loop {
             self.skip_blanks();
@@ -174,8 +174,8 @@ impl<'t> ShellParser<'t> {
         if self.pending.is_empty() { Ok(()) } else { self.read_documents() }
     }
 
-    /// The offset of the closing byte for an opening byte before `from`. Quotes and escapes are skipped, and nested
-    /// pairs are counted.
+    /// Returns the offset of the closing byte for an opening byte before `from`. Quotes and escapes are skipped, and
+    /// nested pairs are counted.
     pub(super) fn find_close(&mut self, from: usize, open: u8, close: u8) -> ParseResult<Option<usize>> {
         let mut depth = 1_u32;
         let mut at = from;
@@ -202,8 +202,8 @@ impl<'t> ShellParser<'t> {
         self.count_reread(at.saturating_sub(from)).map(|()| found)
     }
 
-    /// The offset of the `]` of a subscript inside `${…}`. In `${a[b}` the `}` of the expansion comes first, which
-    /// the shell rejects at run time.
+    /// Returns the offset of the `]` of a subscript inside `${…}`. In `${a[b}` the `}` of the expansion comes first,
+    /// which the shell rejects at run time.
     pub(super) fn find_subscript_close(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let (mut brackets, mut braces) = (1_u32, 0_u32);
         let mut at = from;
@@ -238,7 +238,7 @@ impl<'t> ShellParser<'t> {
         self.count_reread(at.saturating_sub(from)).map(|()| found)
     }
 
-    /// The offset of the byte that closes the quote at `at`.
+    /// Returns the offset of the byte that closes the quote at `at`.
     pub(super) fn end_of_quote(&self, at: usize, quote: u8) -> Option<usize> {
         let mut end = at + 1;
         while let Some(byte) = self.byte(end) {
@@ -250,7 +250,7 @@ impl<'t> ShellParser<'t> {
         None
     }
 
-    /// Number of bytes from `from` for which `holds` is true.
+    /// Returns the number of bytes from `from` for which `holds` is true.
     pub(super) fn count_while(&self, from: usize, holds: impl Fn(u8) -> bool) -> usize {
         let rest: &'t [u8] = self.bytes.get(from..).unwrap_or_default();
         rest.iter().position(|byte| !holds(*byte)).unwrap_or(rest.len())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words outside quotes.
+//! Parses words outside quotes.
 
 use super::scan::{ByteClass, class, is_name_byte, is_name_start};
 use super::{ParseResult, ShellParser};
@@ -225,7 +225,7 @@ impl ShellParser<'_> {
         builder.literal_start = end;
     }
 
-    /// Offset of the `=` if the word starts with `name=`.
+    /// Returns the offset of the `=` if the word starts with `name=`.
     fn find_assignment_sign(&self, start: usize, builder: &mut WordBuilder) -> Option<usize> {
         if builder.assignment_sign == AssignmentSign::NotLookedFor {
             let equals = start + self.count_while(start, is_name_byte);

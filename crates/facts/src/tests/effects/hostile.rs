@@ -17,7 +17,7 @@ fn large_texts_take_linear_time() {
     }
 }
 
-/// The texts, at half or full size.
+/// Returns the strings, at half or full size.
 fn lines(scale: usize) -> Vec<String> {
     let repeat = |text: &str, times: usize| text.repeat(times / 2 * scale);
     let long = repeat("x", 30_000);

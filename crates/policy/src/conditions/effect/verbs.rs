@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words of an unparsed text that suggest an operation on a file.
+//! Lists words in unparsed text that suggest an operation on a file.
 
 use tenterhook_facts::FileOp;
 
@@ -36,7 +36,7 @@ pub(super) const RECURSIVE_OPERATIONS: &[&str] = &[
     "fullcopy",
 ];
 
-/// Programs, and functions of common languages, that are known to do an operation.
+/// Returns the programs, and the functions of common languages, that are known to do an operation.
 pub(super) fn words_for_operation(does: FileOp) -> &'static [&'static str] {
     match does {
         FileOp::Read => &[

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Globs on names, hosts and paths. They are checked when they are read, so that a mistake is reported at its position
-//! in the rule file.
+//! Globs on names, hosts and paths. They are validated when the rule file is parsed, so that a mistake is reported at
+//! its position in the file.
 
 mod names;
 mod paths;
@@ -15,7 +15,7 @@ use super::one_or_more::OneOrMore;
 pub(crate) use names::{HostGlobs, McpNameGlobs, NameGlobs, WordGlobs};
 pub(crate) use paths::{GlobBase, GlobGuard, PathGlobs};
 
-/// A text that cannot be used as a glob.
+/// Why a string cannot be used as a glob.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GlobError {
     #[error("`{0}` ends in a backslash")]
@@ -38,14 +38,14 @@ fn is_pattern(glob: &str) -> bool {
     glob.contains(['*', '?', '[', '\\'])
 }
 
-/// Expands braces, because overlap of two globs is computed without them.
+/// Expands braces, because the overlap of two globs is computed on globs without braces.
 fn expand_alternatives(text: &str) -> Result<Vec<String>, GlobError> {
     check_glob(text)?;
     expand_braces(text).ok_or_else(|| GlobError::TooManyAlternatives(text.to_owned()))
 }
 
-/// Refuses a malformed glob. The glob library would treat it as one that matches nothing, and a rule that never matches
-/// would look active.
+/// Refuses a malformed glob. The glob library would treat it as a glob that matches nothing, and a rule that never
+/// matches would appear to be active.
 pub(crate) fn check_glob(glob: &str) -> Result<(), GlobError> {
     if !glob.contains(['\\', '[']) {
         return Ok(());
@@ -55,7 +55,7 @@ pub(crate) fn check_glob(glob: &str) -> Result<(), GlobError> {
         match letter {
             '\\' if letters.next().is_none() => return Err(GlobError::TrailingBackslash(glob.to_owned())),
             '[' => {
-                // A `]` directly after the opening belongs to the set.
+                // A `]` directly after the opening bracket belongs to the set.
                 let set = letters.as_str().trim_start_matches(['!', '^']);
                 let inner = set.strip_prefix(']').unwrap_or(set);
                 let Some((_, rest)) = inner.split_once(']') else {
@@ -69,13 +69,13 @@ pub(crate) fn check_glob(glob: &str) -> Result<(), GlobError> {
     Ok(())
 }
 
-/// Replaces `/` in a name, so that `*` in a glob on names matches it too.
+/// Replaces `/` in a name, so that `*` in a name glob also matches the slash.
 pub(crate) fn flatten_slashes(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
 /// Folds a glob on the name of an MCP server or tool as [`fold_mcp_name`](tenterhook_event::fold_mcp_name) folds the
-/// names. Sets of letters are kept.
+/// names. Character sets in brackets are kept.
 fn fold_mcp_glob(glob: &str) -> String {
     let mut folded = String::with_capacity(glob.len());
     let mut in_set = false;
@@ -98,14 +98,14 @@ pub(crate) fn flatten_owned(name: String) -> String {
     if name.contains('/') { flatten_slashes(&name).into_owned() } else { name }
 }
 
-/// The longest literal run of each part of a glob: every matching text contains them.
+/// Returns the longest literal run of each part of a glob. Every matching text contains all of these runs.
 fn literal_parts(glob: &str) -> impl Iterator<Item = &str> {
     let runs =
         glob.split('/').filter_map(|part| part.split(['*', '?', '[', ']']).max_by_key(|run| run.len()));
     runs.filter(|run| run.len() >= 3)
 }
 
-/// The first few of some texts, for messages.
+/// Joins the first few strings for a message.
 fn list_for_display<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
     const MAX_SHOWN_GLOBS: usize = 6;
     let mut texts = texts.into_iter();

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::conditions::one_or_more::OneOrMore;
 
-/// Globs on names: some that must match, some that must not.
+/// Globs on names: globs that must match, and exclusions that must not.
 #[derive(Debug, Serialize)]
 pub(crate) struct NameGlobs {
     /// The first globs as they were written, for messages.
@@ -30,11 +30,11 @@ struct NameSet {
     patterns: Vec<String>,
 }
 
-/// Globs on the words of a command, each word by itself.
+/// Globs on the words of a command. Each glob is matched against single words.
 #[derive(Debug, Serialize)]
 pub(crate) struct WordGlobs(pub(crate) Vec<NameGlobs>);
 
-/// Globs on the name of an MCP server or tool: as written, and folded for names that harnesses have changed.
+/// Globs on the name of an MCP server or tool: as written, and folded to match names that harnesses have changed.
 #[derive(Debug, Serialize)]
 pub(crate) struct McpNameGlobs {
     pub(crate) written: NameGlobs,
@@ -69,7 +69,7 @@ impl NameGlobs {
         self.globs.contains(&name) && !self.except.contains(&name)
     }
 
-    /// The same globs for folded names of MCP servers and tools.
+    /// Returns the same globs, folded like the names of MCP servers and tools.
     pub(crate) fn fold_mcp(&self) -> Self {
         let set = |set: &NameSet| NameSet::new(set.iter().map(fold_mcp_glob).collect());
         Self { shown: self.shown.clone(), globs: set(&self.globs), except: set(&self.except) }
@@ -86,7 +86,7 @@ impl NameGlobs {
         !self.globs.patterns.is_empty()
     }
 
-    /// The literal names.
+    /// Returns the literal names.
     pub(crate) fn literal_names(&self) -> impl Iterator<Item = &str> {
         self.globs.plain.iter().map(String::as_str)
     }
@@ -96,13 +96,13 @@ impl NameGlobs {
         self.except.contains(&flatten_slashes(name))
     }
 
-    /// The names, if all globs are literal.
+    /// Returns the names, if all globs are literal.
     pub(crate) fn all_literal(&self) -> Option<impl Iterator<Item = &str>> {
         self.globs.patterns.is_empty().then(|| self.globs.plain.iter().map(String::as_str))
     }
 
-    /// The literal names and the literal prefixes of globs such as `npm*`, if there are no other globs. The flag tells
-    /// whether it is a prefix.
+    /// Returns the literal names and the literal prefixes of globs such as `npm*`; `None` if there are other globs.
+    /// The flag is true for a prefix.
     pub(crate) fn literal_prefixes(&self) -> Option<Vec<(&str, bool)>> {
         let begins =
             |glob: &str| glob.strip_suffix('*').is_some_and(|rest| !rest.is_empty() && !is_pattern(rest));
@@ -114,12 +114,12 @@ impl NameGlobs {
         Some(plain.chain(patterns).collect())
     }
 
-    /// The globs that must match, without exclusions.
+    /// Returns the globs that must match, without exclusions.
     pub(crate) fn globs(&self) -> impl Iterator<Item = &str> {
         self.globs.iter()
     }
 
-    /// The first glob whose longest literal run a text contains.
+    /// Returns the first glob whose longest literal run occurs in a text.
     pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         self.globs.iter().find(|glob| {
             let longest = glob.split(['*', '?', '[', ']']).max_by_key(|run| run.len());
@@ -127,7 +127,7 @@ impl NameGlobs {
         })
     }
 
-    /// The first globs as they were written, for messages.
+    /// Returns the first globs as they were written, for messages.
     pub(crate) fn display_list(&self) -> &str {
         &self.shown
     }
@@ -155,7 +155,7 @@ impl NameSet {
     }
 }
 
-/// Whether a name could begin as a glob does. Most do not, and comparing one letter is cheap.
+/// Whether the name and the glob may have the same first letter. Most do not, and comparing one letter is cheap.
 fn may_begin(glob: &str, name: &str) -> bool {
     match glob.as_bytes().first() {
         Some(b'*' | b'?' | b'[' | b'{' | b'\\' | b'!') | None => true,
@@ -197,7 +197,7 @@ impl HostGlobs {
         self.0.matches(host)
     }
 
-    /// Whether a host may match of which only this pattern is known.
+    /// Whether a host may match if only this pattern for it is known.
     pub(crate) fn may_match(&self, shape: &str) -> bool {
         let known = shape.chars().filter(|c| !matches!(c, '*' | '.')).count();
         let fits = |glob: &str| glob == "*" || known >= 3 && globs_overlap(glob, shape);
@@ -216,7 +216,7 @@ impl HostGlobs {
 
 // === impl Deserialize ===
 //
-// A rule file has one glob or a list of globs. The compiled form has the fields of the type.
+// In a rule file, the value is one glob or a list of globs. In the compiled form, it has the fields of the type.
 
 impl<'de> Deserialize<'de> for NameGlobs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -10,7 +10,7 @@ use tenterhook_paths::globs_overlap;
 
 use super::{GlobError, expand_alternatives, list_for_display, literal_parts, read_globs};
 
-/// Globs on paths: some that must match, some that must not.
+/// Globs on paths: globs that must match, and exclusions that must not.
 #[derive(Debug, Serialize)]
 pub(crate) struct PathGlobs {
     wanted: Vec<PathGlob>,
@@ -66,12 +66,12 @@ impl PathGlobs {
         Ok(Self { wanted, except })
     }
 
-    /// The glob that guards a path, and whether it does for certain, unless an exclusion matches.
+    /// Returns the glob that guards a path, and whether the match is certain; `None` if an exclusion matches.
     ///
-    /// A path with a pattern or an unknown part is guarded for certain if every path it can stand for is, or if it takes
-    /// everything in a guarded directory. It is possibly guarded if the directory is a guarded one, or if its name contains
-    /// the distinctive part of a guarded name. That it *could* be a guarded path is not enough: `README*` could be
-    /// `README.pem`.
+    /// A path with a pattern or an unknown part is certainly guarded if every path that it can stand for is guarded,
+    /// or if it covers everything in a guarded directory. It is possibly guarded if its directory is guarded, or if
+    /// its name contains the distinctive part of a guarded name. It is not enough that the path *could* be a guarded
+    /// one: `README*` could be `README.pem`.
     pub(crate) fn find_guard(&self, path: &PathFact) -> Option<GlobGuard<'_>> {
         let mut possible = None;
         for glob in &self.wanted {
@@ -94,7 +94,7 @@ impl PathGlobs {
         (!self.except.iter().any(|glob| glob.matches(path))).then_some(guard)
     }
 
-    /// The first glob that matches for certain, unless an exclusion may match.
+    /// Returns the first glob that certainly matches; `None` if an exclusion may match.
     pub(crate) fn find_certain(&self, path: &PathFact) -> Option<&str> {
         let known = !path.dynamic && path.resolved.is_some();
         let found = self.wanted.iter().find(|glob| known && glob.matches(path))?;
@@ -102,7 +102,7 @@ impl PathGlobs {
         (!excepted).then_some(found.text.as_str())
     }
 
-    /// The first glob on something below a directory. With `near`, only on what is directly in it.
+    /// Returns the first glob that matches something below a directory; with `near`, something directly in it.
     pub(crate) fn find_below(&self, directory: &PathFact, near: bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| glob.is_below(directory, near));
         found.map(|glob| glob.text.as_str())
@@ -112,7 +112,8 @@ impl PathGlobs {
         self.wanted.iter()
     }
 
-    /// The first glob of which a text contains every literal part that is long enough to be searched.
+    /// Returns the first glob whose literal parts all occur in a text. Parts that are too short to search for are
+    /// ignored.
     pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| {
             let mut parts = literal_parts(&glob.text).peekable();
@@ -121,7 +122,7 @@ impl PathGlobs {
         found.map(|glob| glob.text.as_str())
     }
 
-    /// The first globs, for messages.
+    /// Returns the first globs, for messages.
     pub(crate) fn display_list(&self) -> String {
         list_for_display(self.wanted.iter().map(|glob| &glob.text))
     }
@@ -144,7 +145,7 @@ impl PathGlob {
         Self { text, plain, tail, from }
     }
 
-    /// The literal start of the glob.
+    /// Returns the literal start of the glob.
     pub(crate) fn start(&self) -> &str {
         self.text.get(..self.plain).unwrap_or_default()
     }
@@ -179,7 +180,8 @@ impl PathGlob {
             && self.start().split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// The path in the form that this glob is written in. A walk that starts above home directories also goes through them.
+    /// Returns the path in the form that this glob is written in. A walk that starts above home directories also goes
+    /// through them.
     fn walked_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
         let walk = path.walk_in_homes.as_deref().filter(|_| self.from == GlobBase::Home);
         walk.or_else(|| self.path_form(path))
@@ -208,8 +210,8 @@ impl PathGlob {
     }
 
     fn may_match_form(&self, form: &str) -> bool {
-        // `find ~ -name '*.rs'` walks everything. That alone is not a match for globs that guard by directory, only for
-        // globs that guard by name.
+        // `find ~ -name '*.rs'` walks everything. Such a walk matches globs that guard by name, but not globs that
+        // guard by directory.
         let by_directory = |form: &str| {
             // The glob has no literal start.
             if self.plain == 0 {
@@ -220,7 +222,8 @@ impl PathGlob {
             let bare = self.text.ends_with("/*") || self.text.ends_with("/**");
             wide && (bare || name.starts_with('*') && self.text.ends_with('*'))
         };
-        // Most patterns begin with other letters; comparing those is far cheaper than computing the overlap.
+        // Most patterns begin with other letters. Comparing the first letters is far cheaper than computing the
+        // overlap.
         let begins_alike = |form: &str| {
             let plain = form.find(['*', '?', '[']).unwrap_or(form.len()).min(self.plain);
             self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
@@ -253,13 +256,13 @@ impl PathGlob {
             return self.is_named_in(name).then_some(certainty);
         }
         if !is_open(name) {
-            // Only the place of the directory is open: `$DIR/.ssh/id_rsa`.
+            // Only the location of the directory is unknown: `$DIR/.ssh/id_rsa`.
             return Some(Certainty::Certain);
         }
         let is_guarded_directory = directory == split_name(&self.text).0 && !is_shared_directory(directory);
         match (is_guarded_directory, path.dynamic) {
             (true, false) => Some(Certainty::Certain),
-            // One file of the directory, and which one is unknown.
+            // The path is one unknown file of the directory.
             (true, true) => Some(Certainty::Possible),
             (false, false) if is_whole_directory && !is_temporary_directory(directory) => {
                 Some(Certainty::Possible)
@@ -268,8 +271,8 @@ impl PathGlob {
         }
     }
 
-    /// Whether a pattern for names points at the name that this glob guards: it contains the distinctive part of that name,
-    /// begins like it, or spells most of it. The ending of `*.conf` is not distinctive: the directory is.
+    /// Whether a pattern for names points at the name that this glob guards: it contains the distinctive part of that
+    /// name, begins like it, or spells most of it. The ending of `*.conf` is not distinctive; its directory is.
     fn is_named_in(&self, pattern: &str) -> bool {
         let own = split_name(self.text.trim_end_matches("/**").trim_end_matches("/*")).1;
         let runs = own.split(WILDCARDS).filter(|run| !(run.starts_with('.') && own.contains(WILDCARDS)));
@@ -291,7 +294,7 @@ impl PathGlob {
         globs_overlap(&self.simplest_path(), form)
     }
 
-    /// The shortest path that matches, without the directories that a leading `**/` may stand for.
+    /// Returns the shortest path that matches, without the directories that a leading `**/` may stand for.
     fn simplest_path(&self) -> String {
         let (start, rest) =
             self.text.strip_prefix("**/").map_or(("", self.text.as_str()), |rest| ("**/", rest));
@@ -312,11 +315,11 @@ impl PathGlob {
         plain
     }
 
-    /// Whether a pattern has something in common with the name in a glob that starts with `**/`. Such a glob overlaps with
-    /// any pattern, since `src/**/*.css` might be `src/.claude/settings.json`, so overlap alone is not enough.
+    /// Whether a pattern has something in common with the name in a glob that starts with `**/`. Overlap alone is not
+    /// enough, because such a glob overlaps with nearly every pattern: `src/**` might be `src/.claude/settings.json`.
     fn shares_name_with(&self, form: &str) -> bool {
         let (own, mut other) = (split_name(&self.text).1, split_name(form).1);
-        // `find` descends to the file by itself.
+        // `find` descends to the file itself, so leading `**` are ignored.
         while let Some(rest) = other.strip_prefix("**") {
             other = rest;
         }
@@ -330,18 +333,18 @@ impl PathGlob {
     }
 }
 
-/// Whether a part of a name has three letters or digits.
+/// Whether a part of a name has at least three letters or digits.
 fn is_distinctive(part: &str) -> bool {
     part.chars().filter(|letter| letter.is_alphanumeric()).nth(2).is_some()
 }
 
-/// The directory of a path, and its last component.
+/// Returns the directory of a path, and its last component.
 fn split_name(path: &str) -> (&str, &str) {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Whether a directory holds files of many programs: a guarded file in it says nothing about the others.
+/// Whether a directory contains files of many programs, so that one guarded file does not make the others suspect.
 fn is_shared_directory(directory: &str) -> bool {
     const SHARED_DIRECTORIES: &[&str] = &[
         "",

@@ -2,8 +2,8 @@
 
 //! Finds names that differ from a known name by a typing error.
 
-/// The known name that differs from this one by one inserted, removed or replaced letter, or by two swapped letters.
-/// `None` if the name is known itself.
+/// Returns the known name that differs from this one by one inserted, removed or replaced letter, or by two swapped
+/// letters; `None` if the name itself is known.
 pub(super) fn find_similar_name<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
     if names.iter().any(|known| known == name) {
         return None;

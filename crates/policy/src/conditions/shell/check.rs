@@ -22,8 +22,8 @@ const DISCARDING_OUTPUTS: &[&str] =
     &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty"];
 
 impl ShellCondition {
-    /// Checks whether enough commands satisfy this condition. `writes` means that another condition covers what is
-    /// written.
+    /// Checks whether enough commands satisfy this condition. `writes` means that another condition covers the files
+    /// that are written.
     pub(in crate::conditions) fn check_all(
         &self,
         commands: &[ShellCommand],
@@ -83,8 +83,8 @@ impl ShellCondition {
         starts || command.raw == command.program && HARMLESS_PROGRAMS.contains(&command.program.as_str())
     }
 
-    /// Checks one command. On failure, also returns how many conditions matched before: the command that came closest is
-    /// reported. `around` is the condition that this is an exception to.
+    /// Checks one command. On failure, also returns how many conditions matched first, so that the closest command
+    /// can be reported. `around` is the enclosing condition, if this one is an exception.
     fn check(
         &self,
         command: &ShellCommand,
@@ -168,7 +168,7 @@ impl ShellCondition {
                 ));
             }
         }
-        // To deny, an option that may be given is enough; to allow, it has to be in effect.
+        // An option that may be given is enough to deny; to allow, the option has to be in effect.
         let counts = |option: &&ShellOption| mode == MatchMode::Any || !option.off;
         let mut given = command.options.iter().filter(counts);
         let given = given.any(|option| options.iter().any(|wanted| option.is(wanted)));
@@ -190,7 +190,7 @@ impl ShellCondition {
         let mut found = String::new();
         let mut is_certain = true;
         if let Some(wanted) = operand.as_ref().filter(|wanted| !wanted.is_empty()) {
-            // A word that has to be the option cannot be the operand as well.
+            // A word that counts as the option cannot also be the operand.
             let candidates = command
                 .operands
                 .iter()
@@ -277,14 +277,14 @@ impl ShellCondition {
             }
         }
         let why = if found.is_empty() { format!("`{name}`") } else { found };
-        // To allow a command is to allow all of its options; the options of `echo` change nothing.
+        // Allowing a command allows all of its options. The options of `echo` are harmless.
         let plain = matches!(command.program.as_str(), "echo" | "printf");
         let open = options_open || mode == MatchMode::All && command.open_options && !plain;
         let doubt = if is_certain { OPEN_OPTION } else { OPEN_PATTERN };
         Ok(Matched { why, certain: is_certain && !open, doubt })
     }
 
-    /// Whether a pattern matches one of the texts; as an exception, all texts that satisfy `around`.
+    /// Whether a pattern matches one of the texts. An exception must match all texts that satisfy `around`.
     fn fits_texts(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
         let mut patterns = values(self.text.as_ref()).iter();
         if !patterns.any(|pattern| pattern.may_match(command.letter_pairs())) {
@@ -301,7 +301,8 @@ impl ShellCondition {
         }
     }
 
-    /// Whether a pattern matches one of the SQL statements; as an exception, all statements that satisfy `around`.
+    /// Whether a pattern matches one of the SQL statements. An exception must match all statements that satisfy
+    /// `around`.
     fn fits_statements(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
         let statements = command.statements();
         let fits = |text: &str| has_match(self.sql.as_ref(), text);
@@ -316,7 +317,8 @@ impl ShellCondition {
 }
 
 impl OperandCondition {
-    /// The operand that satisfies the condition, or all of them do. A certain match comes before a possible one.
+    /// Returns the operand that satisfies the condition; in `All` mode, every operand has to. A certain match takes
+    /// precedence over a possible one.
     fn find<'a>(&self, operands: impl Iterator<Item = &'a PathFact>, mode: MatchMode) -> Option<Matched> {
         let Self { place, path } = self;
         let places = values(place.as_ref());

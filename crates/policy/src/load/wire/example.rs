@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use tenterhook_event::EventKind;
 
-/// Calls and the verdict that the rule must have on each.
+/// Example calls, each with the verdict that the rule must have.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map with `deny`, `ask` or `allow`")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Examples"))]
@@ -20,7 +20,7 @@ pub(crate) struct RuleExamples {
     pub(crate) allow: Vec<RuleExample>,
 }
 
-/// One call: a text is a shell command, a map names the tool.
+/// One call: a string is a shell command, a map names the tool.
 #[derive(Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, rename = "Example"))]
 pub(crate) enum RuleExample {

@@ -64,16 +64,16 @@ pub(crate) struct RuleSpec {
     /// built-in rules.
     #[serde(default)]
     pub(crate) locked: bool,
-    /// What the rule looks for. All conditions must hold.
+    /// Conditions on the event. All of them must be true.
     #[serde(rename = "match")]
     pub(crate) matches: RuleMatcher,
-    /// A condition in CEL that must hold as well. A condition that cannot be evaluated counts as true, except in a rule
-    /// that allows.
+    /// A condition in CEL that must also be true. A condition that cannot be evaluated counts as true, except in a
+    /// rule that allows.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(crate) when: Option<WhenExpression>,
-    /// Verdict when a command could not be parsed and mentions what this rule looks for. Default: `ask` (`ignore` for a
-    /// rule that does not ask or deny).
+    /// Verdict on a command that could not be parsed but mentions what this rule looks for. Default: `ask` (`ignore`
+    /// for a rule that does not ask or deny).
     #[serde(default)]
     pub(crate) unparsed: Option<UnparsedVerdict>,
     /// Verdict when the rule matches.
@@ -84,14 +84,14 @@ pub(crate) struct RuleSpec {
     /// Suggestion for the agent: what to do instead.
     #[serde(default)]
     pub(crate) nudge: Option<String>,
-    /// Changes to the call. Only with `verdict: allow` or `verdict: none`. The changed call is evaluated once more, without
-    /// rewrites.
+    /// Changes to the call. Only with `verdict: allow` or `verdict: none`. The changed call is evaluated again,
+    /// without rewrites.
     #[serde(default)]
     pub(crate) rewrite: Option<RewriteSpec>,
     /// The rule applies only after it has matched more often than this, or when a budget is used up.
     #[serde(default)]
     pub(crate) limit: Option<LimitSpec>,
-    /// Labels that the session has from then on; `match.label` looks for them.
+    /// Labels that a match adds to the session; `match.label` checks for them.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMore<String>>"))]
     pub(crate) label: Option<OneOrMore<SessionLabel>>,
@@ -99,11 +99,11 @@ pub(crate) struct RuleSpec {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(crate) expires: Option<ExpiryTime>,
-    /// Rules whose verdicts are overridden when this rule matches. Only for narrow rules of the user or the organisation
-    /// that allow.
+    /// Rules whose verdicts are overridden when this rule matches. Only for narrow `allow` rules of the user or the
+    /// organisation.
     #[serde(default)]
     pub(crate) overrides: Option<OneOrMore<String>>,
-    /// Calls on which the rule is checked when it is loaded; a rule that fails an example is refused.
+    /// Example calls that are checked when the rule is loaded. A rule that fails an example is refused.
     #[serde(default)]
     pub(crate) examples: RuleExamples,
 }
@@ -159,29 +159,29 @@ pub(crate) struct RewriteSpec {
     pub(crate) command: Option<String>,
 }
 
-/// What has to be exceeded before a rule applies: a number of matches (`count` and `window`), or a budget (`cost` or
-/// `tokens`).
+/// The limit that has to be exceeded before a rule applies: a number of matches (`count` and `window`), or a budget
+/// (`cost` or `tokens`).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a map with `count` and `window`, or with `cost` or `tokens`")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Limit"))]
 pub(crate) struct LimitSpec {
-    /// Number of matches that are tolerated, from 1 to 1000.
+    /// Maximum number of matches before the rule applies, from 1 to 1000.
     #[serde(default)]
     pub(crate) count: Option<u32>,
     /// Time window in which matches are counted: a number and `s`, `m`, `h` or `d`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(crate) window: Option<TimeWindow>,
-    /// Dollars that may be spent on models. Prices of models are in `prices.yaml`.
+    /// Maximum amount in dollars that may be spent on models. Model prices are in `prices.yaml`.
     #[serde(default)]
     pub(crate) cost: Option<f64>,
-    /// Tokens that may be used.
+    /// Maximum number of tokens that may be used.
     #[serde(default)]
     pub(crate) tokens: Option<u64>,
-    /// Amount from which the user and the agent are warned, once per session.
+    /// Amount at which the user and the agent are warned, once per session.
     #[serde(default)]
     pub(crate) warn: Option<f64>,
-    /// What is counted together. Default: `session`.
+    /// Which matches or spend are counted together. Default: `session`.
     #[serde(default)]
     pub(crate) per: LimitScope,
     /// What a budget does while the session's usage cannot be read. Default: `apply`.
@@ -201,17 +201,17 @@ pub(crate) enum UnknownUsage {
     Warn,
 }
 
-/// What is counted together.
+/// Which matches or spend are counted together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Per"))]
 pub(crate) enum LimitScope {
-    /// Each session by itself.
+    /// Each session separately.
     #[default]
     Session,
-    /// All sessions together. For a number of matches.
+    /// All sessions together. Only for a number of matches.
     Rule,
-    /// All sessions of a day together; days begin at midnight UTC. For a budget.
+    /// All sessions of a day together; days begin at midnight UTC. Only for a budget.
     Day,
 }
 

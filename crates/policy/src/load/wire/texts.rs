@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts of a rule that are checked when they are read, so that a mistake is reported at its position.
+//! Defines strings in a rule that are validated when they are parsed, so that a mistake is reported at its position.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use tenterhook_event::Timestamp;
