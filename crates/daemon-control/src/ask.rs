@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Requests to the daemon of a state directory: HTTP over its Unix socket.
+//! Sends HTTP requests to a state directory's daemon over its Unix socket.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::time::Duration;
@@ -12,14 +12,14 @@ use tenterhook_shim::ask::connect;
 
 use tenterhook_error::Failure;
 
-/// Default time limit of a response.
+/// Default time limit for a response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time limit of a connection.
+/// Time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Size limit of a response.
+/// Maximum size of a response.
 const MAX_ANSWER_BYTES: u64 = 256 << 20;
 
-/// Response of the daemon.
+/// The daemon's response.
 struct HttpAnswer {
     status: u16,
     body: Value,
@@ -30,12 +30,12 @@ pub fn is_up(home: &Home) -> bool {
     connect(&home.socket(), CONNECT_TIMEOUT).is_ok()
 }
 
-/// Sends a GET request. Returns `None` if no daemon runs.
+/// Sends a GET request. Returns `None` if no daemon is running.
 pub fn get(home: &Home, path: &str) -> Result<Option<Value>, Failure> {
     request(home, "GET", path, None)
 }
 
-/// Sends a GET request and parses the response. Returns `None` if no daemon runs.
+/// Sends a GET request and parses the response. Returns `None` if no daemon is running.
 pub fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>, Failure> {
     let parsed = get(home, path)?.map(serde_json::from_value).transpose();
     parsed.map_err(|error| {
@@ -44,7 +44,7 @@ pub fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>,
     })
 }
 
-/// Sends a request with an optional body. Returns `None` if no daemon runs.
+/// Sends a request with an optional body. Returns `None` if no daemon is running.
 pub fn request(
     home: &Home,
     method: &str,
@@ -54,7 +54,7 @@ pub fn request(
     request_within(home, method, path, body, ANSWER_TIMEOUT)
 }
 
-/// Sends a request whose response may take longer than the default. Returns `None` if no daemon runs.
+/// Sends a request whose response may take longer than the default limit. Returns `None` if no daemon is running.
 pub fn request_within(
     home: &Home,
     method: &str,
@@ -79,7 +79,7 @@ pub fn request_within(
     Err(text("hint").and_then(hint_for_users).into_iter().fold(error, Failure::hint))
 }
 
-/// Replaces API paths in a hint by commands, because users of the command line do not send requests.
+/// Replaces API paths in a hint by commands, because command-line users do not send requests.
 fn hint_for_users(hint: &str) -> Option<String> {
     const COMMANDS: &[(&str, &str)] = &[
         ("/v1/approvals", "`tenterhook approvals list` lists them"),
@@ -90,12 +90,12 @@ fn hint_for_users(hint: &str) -> Option<String> {
     if !hint.contains("/v1/") {
         return Some(hint.to_owned());
     }
-    // The first path in the hint is the subject of the request.
+    // The first path in the hint is the one that the request is about.
     let named = COMMANDS.iter().filter_map(|(path, command)| Some((hint.find(path)?, command)));
     named.min_by_key(|(at, _)| *at).map(|(_, command)| (*command).to_owned())
 }
 
-/// Reads an event stream of the daemon until `each` returns false.
+/// Reads an event stream from the daemon until `each` returns false.
 pub fn stream(
     home: &Home,
     path: &str,
@@ -104,9 +104,9 @@ pub fn stream(
     let ended =
         || Failure::internal("the daemon stopped, or closed the stream").hint("run `tenterhook status`");
     let Ok(mut stream) = connect(&home.socket(), CONNECT_TIMEOUT) else { return Err(ended()) };
-    // The daemon sends keepalives more often than that.
+    // The daemon sends keepalives more often than this timeout.
     stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-    // HTTP/1.0 has no chunks.
+    // HTTP/1.0 responses are not chunked.
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: tenterhook\r\n\r\n").as_bytes())?;
     let mut lines = BufReader::new(stream).lines();
     let status = lines.next().transpose()?.unwrap_or_default();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What this process needs to confirm a privileged action, according to the daemon, or to the same rules if no daemon
-//! runs.
+//! Determines which proof this process needs for a privileged action. The daemon decides; if no daemon is running,
+//! the same rules are applied here.
 
 use serde_json::Value;
 use tenterhook_authority::{Action, Authority, Caller, ProofRequirement};
@@ -10,12 +10,12 @@ use tenterhook_home::Home;
 
 use crate::ask;
 
-/// Authority of a state directory without a daemon.
+/// Returns the authority of a state directory, for use without a daemon.
 pub fn local_authority(home: &Home) -> Authority {
     Authority::of(home, rustix::process::getuid().as_raw())
 }
 
-/// Returns the proof that this process needs for an action, and whether it must be treated as a guarded agent.
+/// Returns the proof that this process needs for an action, and whether the process counts as a guarded agent.
 pub fn caller_standing(home: &Home, action: Action) -> Result<(ProofRequirement, bool), Failure> {
     let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
     if let Some(answer) = ask::get(home, &path)? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Starts a daemon in the background, and stops one.
+//! Starts a daemon in the background, and stops a running one.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -17,22 +17,22 @@ use tenterhook_home::{Home, make_private_dir, write_atomic};
 
 use crate::ask;
 
-/// Log text that is read to find out why a daemon did not start.
+/// Maximum size of the log that is read to find out why a daemon did not start.
 const MAX_LOG_BYTES: u64 = 1 << 20;
-/// Time limit until a started daemon answers.
+/// Maximum time until a started daemon answers.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// A spool with more files than this is imported without a daemon.
+/// Number of spool files above which the spool is imported without a daemon.
 const LONG_SPOOL_FILES: usize = 256;
-/// Shortest interval between two imports of the spool.
+/// Minimum interval between two imports of the spool.
 const SPOOL_IMPORT_INTERVAL: Duration = Duration::from_mins(1);
 
-/// File in `run` whose modification time is when a hook last started a daemon.
+/// File in `run` whose modification time is the time at which a hook last started a daemon.
 const AUTOSTART_MARK: &str = "starting";
 /// Variables that a daemon inherits from the hook that starts it.
 const INHERITED_VARIABLES: &[&str] =
     &["HOME", "PATH", "TENTERHOOK_HOME", "TENTERHOOK_SYSTEM_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 
-/// Time limit for running calls when a daemon is stopped.
+/// Maximum time for running calls to finish when a daemon is stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Starts this program for the same state directory.
@@ -43,12 +43,12 @@ pub struct Launcher<'a> {
     pub program: PathBuf,
     /// Value of the caller's `--home` option.
     pub explicit_home: Option<&'a Path>,
-    /// The environment of the caller.
+    /// The caller's environment.
     pub variables: &'a BTreeMap<String, String>,
 }
 
 impl Launcher<'_> {
-    /// Starts a daemon in the background with these arguments of `serve`, and waits until it answers.
+    /// Starts a daemon in the background with these arguments for `serve`, and waits until it answers.
     pub fn launch(&self, arguments: &[String]) -> Result<(), Failure> {
         let home = self.home;
         let log = home.log();
@@ -75,8 +75,8 @@ impl Launcher<'_> {
             .hint(format!("the log is {}; `tenterhook serve` runs it in the foreground", log.display())))
     }
 
-    /// Starts a daemon for future calls, without waiting for it. If it fails, the next call is evaluated in-process
-    /// as well.
+    /// Starts a daemon for future calls, without waiting for it. If the start fails, the next call is evaluated
+    /// in-process too.
     pub fn autostart_daemon(&self) {
         if ask::is_up(self.home) || !claim_mark(self.home, AUTOSTART_MARK, START_TIMEOUT) {
             return;
@@ -85,8 +85,8 @@ impl Launcher<'_> {
         self.spawn_detached(command);
     }
 
-    /// Imports a long spool into the ledger in the background if no daemon runs. If the ledger cannot be written, the
-    /// spool stays, and `tenterhook doctor` reports it.
+    /// Imports a long spool into the ledger in the background if no daemon is running. If the ledger cannot be
+    /// written, the spool stays, and `tenterhook doctor` reports it.
     pub fn import_spool(&self) {
         let home = self.home;
         let waiting =
@@ -104,14 +104,14 @@ impl Launcher<'_> {
 
     /// Starts a command without waiting for it.
     fn spawn_detached(&self, mut command: Command) {
-        // The caller has the agent's environment, which a project can influence.
+        // The caller has the agent's environment, which a project can influence, so most of it is dropped.
         let inherited =
             INHERITED_VARIABLES.iter().filter_map(|name| Some((name, self.variables.get(*name)?)));
         command.env_clear().envs(inherited);
         drop(command.spawn());
     }
 
-    /// Creates a command for the program; its output goes to the log.
+    /// Creates a command for the program, with its output written to the log.
     fn command(&self, arguments: &[&str]) -> Result<Command, Failure> {
         self.home.create()?;
         let log = self.home.log();
@@ -120,7 +120,7 @@ impl Launcher<'_> {
         }
         let file = tenterhook_files::open_state_for_writing(&log, OpenOptions::new().append(true))?;
         let mut command = Command::new(&self.program);
-        // Everything else that selects this state directory is inherited.
+        // All other settings that select this state directory are inherited.
         if let Some(path) = self.explicit_home {
             command.arg("--home").arg(std::path::absolute(path)?);
         }
@@ -133,12 +133,12 @@ impl Launcher<'_> {
     }
 }
 
-/// Keeps hooks from starting a daemon for some seconds, because one is about to be replaced.
+/// Keeps hooks from starting a daemon for some seconds, because the running one is about to be replaced.
 pub fn hold_autostart(home: &Home) {
     let _ = claim_mark(home, AUTOSTART_MARK, Duration::ZERO);
 }
 
-/// Extracts the daemon's error with its hints from the log, or its last line.
+/// Extracts the daemon's error and its hints from the log, or else the log's last line.
 fn child_error(log_text: &str) -> Failure {
     let plain = |line: &'_ str, label: &str| line.strip_prefix(label).map(|rest| rest.trim().to_owned());
     let error = log_text.lines().rev().find_map(|line| plain(line, "error:"));
@@ -147,7 +147,7 @@ fn child_error(log_text: &str) -> Failure {
     log_text.lines().filter_map(|line| plain(line, "hint:")).fold(failure, Failure::hint)
 }
 
-/// Returns true for one of several concurrent calls, and again only after `within`.
+/// Returns true for only one of several concurrent calls, and again only after `within`.
 fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     let mark = home.run().join(name);
     let recent = fs_err::metadata(&mark).and_then(|found| found.modified());
@@ -157,13 +157,13 @@ fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     make_private_dir(&home.run()).and_then(|()| write_atomic(&mark, b"", 0o600)).is_ok()
 }
 
-/// Returns the process id from a health report. It comes over the socket; a file could name any process.
+/// Returns the process id in a health report. The report comes over the socket; a file could name any process.
 pub fn process_of(health: &Value) -> Option<Pid> {
     let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
     pid.and_then(Pid::from_raw)
 }
 
-/// Stops the daemon of a state directory; running calls are finished. Returns when its process has ended.
+/// Stops the daemon of a state directory after its running calls are finished. Returns when the process has ended.
 pub fn stop_daemon_process(home: &Home, pid: Pid) -> Result<(), Failure> {
     kill_process(pid, Signal::TERM).map_err(|error| {
         Failure::internal(format!("cannot stop the daemon ({}): {error}", pid.as_raw_nonzero()))

@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-/// State of a listening socket in `/proc/net/tcp`.
+/// State of a listening socket, as written in `/proc/net/tcp`.
 const LISTEN_STATE: &str = "0A";
 
-/// Returns the process that listens on a port as `name (process 123)`; `None` if it is not visible, such as a process
-/// of another account.
+/// Returns the process that listens on a port, as `name (process 123)`. Returns `None` if the process is not visible,
+/// for example because it belongs to another account.
 pub fn describe(port: u16) -> Option<String> {
     let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()

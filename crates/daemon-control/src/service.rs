@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon as a service of systemd or launchd.
+//! Defines the daemon as a systemd or launchd service.
 
 mod launchd;
 mod systemd;
@@ -16,15 +16,15 @@ use tenterhook_home::{Env, Home};
 
 use crate::ask;
 
-/// Time limit until a daemon that systemd restarted answers.
+/// Maximum time until a daemon that systemd restarted answers.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Service manager of a platform.
+/// The platform's service manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitSystem {
-    /// Service manager of Linux.
+    /// The service manager on Linux.
     Systemd,
-    /// Service manager of macOS.
+    /// The service manager on macOS.
     Launchd,
 }
 
@@ -34,13 +34,13 @@ pub struct ServiceDefinition {
     pub words: Vec<String>,
     /// Variables that select the same state directory.
     pub variables: Vec<(&'static str, String)>,
-    /// File of the daemon's log.
+    /// Path of the daemon's log file.
     pub log: PathBuf,
-    /// Whether the service is machine-wide instead of a user's.
+    /// Whether the service is machine-wide, not for one user.
     pub is_system: bool,
 }
 
-/// Restarts the daemon through systemd if systemd runs it. Started by hand, it would no longer be supervised.
+/// Restarts the daemon through systemd if systemd runs it. A daemon restarted by hand would no longer be supervised.
 pub fn restart_managed(home: &Home, pid: Pid) -> Result<bool, Failure> {
     let pid = pid.as_raw_nonzero();
     let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -69,7 +69,7 @@ fn is_in_unit(groups: &str, unit: &str) -> bool {
     groups.lines().any(|line| line.rsplit('/').next() == Some(unit))
 }
 
-/// Runs a command of the service manager.
+/// Runs a service manager command.
 pub fn run_command(words: &[String]) -> Result<(), Failure> {
     let command = words.join(" ");
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
@@ -93,7 +93,7 @@ impl InitSystem {
         if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
     }
 
-    /// Formats the unit or the property list.
+    /// Formats the unit (systemd) or the property list (launchd).
     pub fn to_file_text(self, service: &ServiceDefinition) -> String {
         match self {
             Self::Systemd => systemd::format_unit(service),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text layout in columns.
+//! Lays out text in columns.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Truncates with an ellipsis or pads with spaces to exactly this width.
+/// Truncates a string with an ellipsis, or pads it with spaces, to exactly this width.
 pub fn fit(text: &str, width: usize) -> String {
     let cut = if text.width() <= width {
         text.to_owned()
@@ -20,7 +20,7 @@ pub fn fit(text: &str, width: usize) -> String {
     cut + &" ".repeat(blanks)
 }
 
-/// Wraps a text between words to lines of at most this width.
+/// Wraps a string between words to lines of at most this width.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

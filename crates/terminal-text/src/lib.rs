@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text for terminals: styles, columns, untrusted text without control characters, sessions and records as tables.
+//! Formats text for terminals: styles, columns, untrusted text without control characters, session and record tables.
 //!
-//! Rendered text contains ANSI styles. The caller decides whether to show them, how wide the terminal is and where the
-//! text goes; nothing is printed here.
+//! Rendered text contains ANSI styles. The caller decides whether to show the styles, how wide the terminal is and
+//! where the text goes. This crate prints nothing.
 
 mod layout;
 mod qr;
@@ -33,7 +33,7 @@ pub const WARN: Style = AnsiColor::Yellow.on_default();
 /// Style of denials and errors.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Style of a verdict.
+/// Returns the style of a verdict.
 pub fn style_of(decision: Decision) -> Style {
     match decision {
         Decision::None => DIM,

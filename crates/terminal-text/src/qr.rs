@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! QR codes for terminals.
+//! Draws QR codes for terminals.
 
 use anstyle::{AnsiColor, Color, Style};
 use qrcode::{Color as Module, EcLevel, QrCode};
 
 /// Width of the light margin around the code, in modules.
 const MARGIN: usize = 2;
-/// Dark on light, on every terminal.
+/// Style of the code: dark on light, on every terminal.
 const INK: Style = Style::new()
     .fg_color(Some(Color::Ansi(AnsiColor::Black)))
     .bg_color(Some(Color::Ansi(AnsiColor::BrightWhite)));
 
-/// Draws a QR code, two modules per character. Returns `None` if the text is too long.
+/// Draws a QR code, two modules per character. Returns `None` if the string is too long.
 pub fn draw_qr_code(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());

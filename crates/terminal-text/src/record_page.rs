@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One ledger record with all its fields.
+//! Formats one ledger record with all its fields.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use tenterhook_records::recorded::{JsonField as _, envelope, payload};
 
 use crate::{BOLD, DIM, WARN, describe_verdict, style_of, tame};
 
-/// Fields of an envelope in the order of the page; other fields have their own sections.
+/// Envelope fields in the order of the page; other fields have their own sections.
 const ENVELOPE_FIELDS: &[&str] = &[
     "id",
     "ts",
@@ -50,7 +50,7 @@ const ENVELOPE_FIELDS: &[&str] = &[
     "signer",
 ];
 
-/// Formats one record as a page. `published` tells whether a published checkpoint covers it.
+/// Formats one record as a page. `published` is whether a published checkpoint covers the record.
 pub fn record_text(record: &StoredRecord, published: bool) -> String {
     let leaf = envelope(record);
     let mut text = format!("{BOLD}record {}{BOLD:#}", record.seq);

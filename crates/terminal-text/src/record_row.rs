@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The table of records in the terminal.
+//! Formats records as a table.
 
 use tenterhook_event::Decision;
 use tenterhook_report::RecordRow;
 
 use crate::{BOLD, DIM, WARN, fit, style_of};
 
-/// Table of records with the columns number, time, source, verdict, call and decider.
+/// A table of records with the columns number, time, source, verdict, call and decider.
 pub struct RecordTable {
-    /// Columns of the call.
+    /// Width of the call column.
     call_width: usize,
-    /// Columns of the decider.
+    /// Width of the decider column.
     by_width: usize,
 }
 
@@ -21,7 +21,7 @@ const SOURCE_WIDTH: usize = 12;
 const VERDICT_WIDTH: usize = 8;
 
 impl RecordTable {
-    /// Creates a table for a terminal of this many columns.
+    /// Creates a table for a terminal with this many columns.
     pub fn new(width: usize) -> Self {
         let room = width.saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + 5);
         Self { call_width: room * 2 / 3, by_width: room - room * 2 / 3 }

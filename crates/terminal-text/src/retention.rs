@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text about the retention of ledger records.
+//! Formats the retention of ledger records.
 
 use tenterhook_api::RetentionStatus;
 
 use crate::{DIM, WARN};
 
-/// Formats the active limits, the last removal, and problems of the setting.
+/// Formats the active limits, the last removal, and problems in the settings.
 pub fn retention_text(status: &RetentionStatus) -> String {
     let applied = &status.applied;
     let mut limits = Vec::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The details of a session as text. Agents choose most of these texts, so control characters are removed from each.
+//! Formats the details of a session. Agents choose most of the strings, so control characters are removed from each.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use tenterhook_event::{ToolClass, tool_row};
 
 use crate::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
-/// Removes control characters from a text that may be missing.
+/// Removes control characters from a string that may be missing.
 pub(crate) fn tame_text(text: Option<&String>) -> String {
     text.map(|text| tame(text)).unwrap_or_default()
 }
 
-/// Word for the activity of a session.
+/// Returns the word for a session's activity.
 pub fn activity_word(activity: SessionActivity) -> &'static str {
     match activity {
         SessionActivity::Active => "active",
@@ -27,7 +27,7 @@ pub fn activity_word(activity: SessionActivity) -> &'static str {
     }
 }
 
-/// Word and style for the activity of a session.
+/// Returns the word and style for a session's activity.
 pub fn state_of(session: &SessionSummary) -> (&'static str, Style) {
     let style = match session.state {
         SessionActivity::Active => GOOD,
@@ -37,7 +37,7 @@ pub fn state_of(session: &SessionSummary) -> (&'static str, Style) {
     (activity_word(session.state), style)
 }
 
-/// Title of a session.
+/// Returns the title of a session.
 pub fn title_of(session: &SessionSummary) -> String {
     match &session.title {
         Some(title) => tame(title),
@@ -132,7 +132,7 @@ fn push_todos(session: &SessionDetails, out: &mut String) {
 }
 
 fn push_tools(session: &SessionDetails, out: &mut String) {
-    // Todo tools are shown as the todo list.
+    // Calls of todo tools are shown as the todo list.
     let is_todo = |name: &str| tool_row(name).is_some_and(|row| row.class == ToolClass::Todo);
     let tools: Vec<_> = session.tool_results.iter().filter(|(name, _)| !is_todo(name)).collect();
     if tools.is_empty() {
@@ -153,7 +153,7 @@ fn push_tools(session: &SessionDetails, out: &mut String) {
     }
 }
 
-/// Formats counts: `6 calls, 3 ok, 1 asked`. A call that was asked about and then ran is in both.
+/// Formats counts: `6 calls, 3 ok, 1 asked`. A call that was asked about and then ran is counted in both.
 fn format_counts(counts: &ToolCounts) -> String {
     let ToolCounts { calls, ok, failed, denied, asked } = *counts;
     let mut line = format!("{calls} call{}", if calls == 1 { "" } else { "s" });
@@ -164,7 +164,7 @@ fn format_counts(counts: &ToolCounts) -> String {
     line
 }
 
-/// Formats a call with the rule that decided about it.
+/// Formats a call with the rule that decided it.
 fn call_line(call: &DeniedCall) -> String {
     let what = if call.gone.is_none() { tame_text(call.gist.as_ref()) } else { "(erased)".to_owned() };
     let (tool, by) = (tame_text(call.tool.as_ref()), tame_text(call.rule.as_ref()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The changes of one file in a session, and its timeline, as text.
+//! Formats the changes to one file in a session, and the session's timeline.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use tenterhook_event::Decision;
 use crate::session_panel::tame_text;
 use crate::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
-/// Renders the changes of one file.
+/// Renders the changes to one file.
 pub fn render_diff(answer: &SessionDiff) -> String {
     if answer.changes.is_empty() {
         return format!("no changes of `{}` in this session\n", tame(&answer.path));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Number and duration of decisions per minute.
+//! Counts decisions per minute and measures their durations.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use tenterhook_event::Decision;
 
 use crate::parse::DecisionRow;
 
-/// Number of minutes kept.
+/// Maximum number of minutes kept.
 const MAX_MINUTES: u64 = 240;
-/// Histogram bins per doubling of the duration.
+/// Number of histogram bins per doubling of the duration.
 const BINS_PER_DOUBLING: u64 = 4;
 
 /// Decision statistics by minute.
@@ -42,7 +42,7 @@ impl DecisionStats {
         self.minutes = self.minutes.split_off(&latest.saturating_sub(MAX_MINUTES));
     }
 
-    /// The latest minutes, oldest first. The last one is the current minute.
+    /// Returns the latest minutes, oldest first. The last one is the current minute.
     pub(crate) fn last_minutes(&self, number: usize, now_ms: u64) -> Vec<MinuteStats> {
         let now = now_ms / 60_000;
         let number = u64::try_from(number).unwrap_or(MAX_MINUTES).min(MAX_MINUTES);
@@ -50,14 +50,14 @@ impl DecisionStats {
         (first..=now).map(|minute| self.minutes.get(&minute).cloned().unwrap_or_default()).collect()
     }
 
-    /// Time of the first counted minute, in milliseconds.
+    /// Returns the time of the first counted minute, in milliseconds.
     pub(crate) fn since(&self) -> Option<u64> {
         self.minutes.first_key_value().map(|(minute, _)| minute * 60_000)
     }
 }
 
 impl MinuteStats {
-    /// Adds several minutes.
+    /// Adds up several minutes.
     pub(crate) fn sum(minutes: &[Self]) -> Self {
         let mut sum = Self::default();
         for minute in minutes {
@@ -90,7 +90,7 @@ impl MinuteStats {
         *self.durations.entry(histogram_bin(line.took_us)).or_default() += 1;
     }
 
-    /// A percentile of the durations in microseconds, accurate to a quarter.
+    /// Returns a percentile of the durations in microseconds, accurate to a quarter.
     pub(crate) fn percentile_us(&self, percent: u64) -> Option<u64> {
         let all: u64 = self.durations.values().sum();
         let rank = (all * percent).div_ceil(100).max(1);
@@ -102,16 +102,16 @@ impl MinuteStats {
     }
 }
 
-/// Histogram bin of a duration. Each doubling has [`BINS_PER_DOUBLING`] bins.
+/// Returns the histogram bin of a duration. Each doubling has [`BINS_PER_DOUBLING`] bins.
 fn histogram_bin(us: u64) -> u64 {
     let us = us.max(BINS_PER_DOUBLING);
     let doublings = u64::from(us.ilog2());
-    // The two bits after the highest bit.
+    // Takes the two bits after the highest bit.
     let rest = (us >> (doublings - 2)) - BINS_PER_DOUBLING;
     doublings * BINS_PER_DOUBLING + rest
 }
 
-/// The largest value in a bin.
+/// Returns the largest value in a bin.
 fn bin_upper_edge(bin: u64) -> u64 {
     let (doublings, rest) = (bin / BINS_PER_DOUBLING, bin % BINS_PER_DOUBLING);
     ((BINS_PER_DOUBLING + rest + 1) << (doublings - 2)) - 1

@@ -15,15 +15,15 @@ pub(crate) struct InputPrompt {
 /// Purpose of the input.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PromptPurpose {
-    /// Words that the listed rows must contain.
+    /// A filter: words that the listed rows must contain.
     Filter,
-    /// Message to the agent whose call is denied; holds the approval id.
+    /// A message to the agent whose call is denied; contains the approval id.
     Note(String),
-    /// Name of a privileged action, typed to confirm it.
+    /// The name of a privileged action, typed to confirm the action.
     Word(UserAction),
-    /// Code from an authenticator app.
+    /// A code from an authenticator app.
     Code(UserAction),
-    /// Yes or no.
+    /// A yes or no answer.
     Yes(UserAction),
 }
 
@@ -39,7 +39,7 @@ impl InputPrompt {
         }
     }
 
-    /// Text before the input.
+    /// Returns the text before the input.
     pub(crate) fn question(&self) -> String {
         match &self.purpose {
             PromptPurpose::Filter => "filter (all words must occur): ".to_owned(),

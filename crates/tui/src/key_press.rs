@@ -5,7 +5,7 @@
 pub enum KeyPress {
     /// A character, with Shift applied.
     Char(char),
-    /// A character with Control.
+    /// A character pressed with Control.
     Ctrl(char),
     /// The Return key.
     Enter,
@@ -13,7 +13,7 @@ pub enum KeyPress {
     Esc,
     /// The Tab key.
     Tab,
-    /// Shift and Tab.
+    /// Shift and Tab together.
     BackTab,
     /// The Backspace key.
     Backspace,

@@ -2,11 +2,11 @@
 
 //! The terminal view of the daemon: state, updates and drawing, without I/O and without a clock.
 //!
-//! The caller passes messages ([`TuiMessage`]) to [`update`], which changes the [`TuiState`] and returns what to fetch or
-//! do ([`TuiCommand`]). [`draw`] draws the state on a `ratatui` frame.
+//! The caller passes messages ([`TuiMessage`]) to [`update`], which changes the [`TuiState`] and returns what the
+//! caller must fetch or do ([`TuiCommand`]). [`draw`] draws the state on a `ratatui` frame.
 //!
-//! Agents choose most of the shown text. It enters through `parse`, which replaces control characters and characters
-//! that hide or reorder others ([`plain`]).
+//! Agents choose most of the shown text. All text enters through `parse`, which replaces control characters and
+//! characters that hide or reorder others ([`plain`]).
 
 mod decision_stats;
 mod input_prompt;

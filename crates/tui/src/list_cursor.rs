@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/// Selection in a list that grows at the top. The selected item keeps its screen row while others are added above it.
+/// Selection in a list that grows at the top. The selected item keeps its screen row while items are added above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListCursor<T> {
-    /// Selected item; `None` to follow the first.
+    /// Selected item; `None` to follow the first item.
     selected: Option<T>,
     /// Screen row of the selected item.
     row: usize,
@@ -21,14 +21,14 @@ impl<T: Clone + PartialEq> ListCursor<T> {
         self.selected.is_none()
     }
 
-    /// Index of the selected item. The last index if the item was removed.
+    /// Returns the index of the selected item, or the last index if the item was removed.
     pub(crate) fn index(&self, list: &[T]) -> usize {
         let Some(selected) = &self.selected else { return 0 };
         let found = list.iter().position(|one| one == selected);
         found.unwrap_or_else(|| list.len().saturating_sub(1))
     }
 
-    /// Index of the first visible item, and the selected row, on a screen with `rows` rows.
+    /// Returns the index of the first visible item, and the selected row, on a screen with `rows` rows.
     pub(crate) fn window(&self, list: &[T], rows: usize) -> (usize, usize) {
         let index = self.index(list);
         let row = self.row.min(rows.saturating_sub(1)).min(index);

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Messages to the view, and commands to its caller.
+//! Defines messages to the view, and commands to its caller.
 
 use serde_json::{Value, json};
 
 use crate::key_press::KeyPress;
 
-/// A failed request: one line for the user, with what to do next.
+/// A failed request, as one line for the user that includes what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RequestError(pub String);
 
-/// Input of [`update`](crate::update).
+/// Input to [`update`](crate::update).
 #[derive(Debug, Clone, PartialEq)]
 pub enum TuiMessage {
     /// A key was pressed.
     Key(KeyPress),
-    /// The screen was resized: columns, rows.
+    /// The screen was resized to this many columns and rows.
     Resized(u16, u16),
     /// The current time.
     Tick(WallClock),
     /// The daemon is connected and sends events.
     Connected,
-    /// The daemon is not connected, with the reason.
+    /// The daemon is not connected, for this reason.
     Disconnected(String),
-    /// An event of the daemon: its name and data.
+    /// An event from the daemon: its name and data.
     Event(String, Value),
     /// The answer to [`TuiCommand::Fetch`].
     Fetched(FetchTarget, Result<Value, RequestError>),
@@ -34,7 +34,7 @@ pub enum TuiMessage {
     ActionDone(UserAction, Result<Value, RequestError>),
 }
 
-/// What the caller of [`update`](crate::update) does next.
+/// What the caller of [`update`](crate::update) must do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TuiCommand {
     /// Fetch data; the answer is [`TuiMessage::Fetched`].
@@ -59,7 +59,7 @@ pub struct WallClock {
 /// Data that can be fetched from the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchTarget {
-    /// The latest decisions, or those before a record.
+    /// The latest decisions, or the decisions before a given record.
     Decisions(Option<u64>),
     /// Decisions of one session.
     DecisionsOf(String),
@@ -75,13 +75,13 @@ pub enum FetchTarget {
     Timeline(String),
     /// Approvals that wait for an answer.
     Approvals,
-    /// Health of the daemon.
+    /// The daemon's health.
     Health,
     /// Statistics of the ledger.
     Ledger,
 }
 
-/// An action of the user.
+/// An action that the user requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserAction {
     /// Approve the shown call.
@@ -94,7 +94,7 @@ pub enum UserAction {
     Enforce,
 }
 
-/// The call that the screen showed. An approval is valid for this call only.
+/// The call that the screen showed. An approval is valid only for this call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownCall {
     /// Full id of the approval.
@@ -137,7 +137,7 @@ pub enum GivenProof {
 // === impl Subject ===
 
 impl FetchTarget {
-    /// API path of the data.
+    /// Returns the API path of the data.
     pub fn api_path(&self) -> String {
         match self {
             Self::Decisions(None) => "/v1/ledger?kind=decision&limit=1000".to_owned(),
@@ -159,7 +159,7 @@ impl FetchTarget {
     }
 }
 
-/// Percent-encodes text from an agent for use in a path.
+/// Percent-encodes a string from an agent for use in a path.
 fn percent_encode(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     let quote = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
@@ -169,8 +169,8 @@ fn percent_encode(text: &str) -> String {
 // === impl Deed ===
 
 impl UserAction {
-    /// Name of the privileged action, which the user types and the ledger records. `None` if the action is not
-    /// privileged.
+    /// Returns the name of the privileged action, which the user types and the ledger records. `None` if the action
+    /// is not privileged.
     pub fn privileged_action(&self) -> Option<&'static str> {
         match self {
             Self::Approve(..) => Some("approve"),
@@ -179,7 +179,7 @@ impl UserAction {
         }
     }
 
-    /// The API request: method, path, body.
+    /// Returns the API request: method, path and body.
     pub fn api_request(&self, proof: &GivenProof) -> (&'static str, String, Value) {
         let proof = match proof {
             GivenProof::Nothing => json!({}),
@@ -212,7 +212,7 @@ impl UserAction {
 // === impl Scope ===
 
 impl ApproveFor {
-    /// Name of the scope in the API.
+    /// Returns the name of the scope in the API.
     pub fn api_name(self) -> &'static str {
         match self {
             Self::Once => "once",

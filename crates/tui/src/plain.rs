@@ -5,11 +5,11 @@
 pub use tenterhook_event::plain_text::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Maximum number of zero-width characters on one cell.
+/// Maximum number of zero-width characters in one cell.
 const MAX_COMBINING_MARKS: usize = 3;
 
-/// Text on one line. Control characters are shown as pictures (`␛`), and characters that hide or reorder others as
-/// `�`, so that a user who approves a command can see them.
+/// Returns the text on one line. Control characters are shown as pictures (`␛`), and characters that hide or reorder
+/// others as `�`, so that a user who approves a command can see them.
 pub fn single_line(text: &str) -> String {
     let mut marks = 0;
     let mut output = String::with_capacity(text.len());
@@ -23,7 +23,7 @@ pub fn single_line(text: &str) -> String {
     output
 }
 
-/// Text with its line breaks, each line as in [`single_line`].
+/// Returns the text with its line breaks, each line as in [`single_line`].
 pub fn text_lines(text: &str) -> Vec<String> {
     text.lines().map(single_line).collect()
 }
@@ -40,7 +40,7 @@ fn visible_char(c: char) -> char {
     }
 }
 
-/// Cuts the end of a line to the width, with an ellipsis.
+/// Cuts the end of a line to fit the width, with an ellipsis.
 pub fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -60,7 +60,7 @@ pub fn truncate(text: &str, width: usize) -> String {
     output
 }
 
-/// Cuts the start of a line to the width, with an ellipsis. For paths and ids, whose end matters.
+/// Cuts the start of a line to fit the width, with an ellipsis. Used for paths and ids, whose end matters.
 pub fn truncate_start(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

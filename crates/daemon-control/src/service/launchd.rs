@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Property list and commands of launchd.
+//! Formats launchd property lists and commands.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(super) fn format_property_list(service: &ServiceDefinition) -> String {
     )
 }
 
-/// Builds a `launchctl` command in the user's domain or the machine's.
+/// Builds a `launchctl` command for the user's domain or the system domain.
 pub(super) fn launchctl(verb: &str, path: Option<&Path>, is_system: bool) -> Vec<String> {
     let uid = rustix::process::getuid().as_raw();
     let domain = if is_system { "system".to_owned() } else { format!("gui/{uid}") };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Unit and commands of systemd.
+//! Formats systemd units and commands.
 
 use super::ServiceDefinition;
 
@@ -13,7 +13,7 @@ pub(super) fn format_unit(service: &ServiceDefinition) -> String {
     let variables: String = service.variables.iter().map(variable).collect();
     let words: Vec<_> = service.words.iter().map(|word| quote_word(word, true)).collect();
     let target = if service.is_system { "multi-user.target" } else { "default.target" };
-    // `on-failure`: the daemon stays stopped after a signal or `tenterhook stop`, and is restarted after a crash.
+    // With `on-failure`, systemd restarts the daemon after a crash, but not after a signal or `tenterhook stop`.
     format!(
         "[Unit]\nDescription=Tenterhook, one hook system for every AI agent\n\n\
          [Service]\nType=exec\n{variables}ExecStart={}\nRestart=on-failure\nRestartSec=1\nUMask=0077\n\n\
@@ -27,7 +27,7 @@ pub(super) fn systemctl(is_system: bool, words: &[&str]) -> Vec<String> {
     ["systemctl"].iter().chain(user.iter()).chain(words).map(ToString::to_string).collect()
 }
 
-/// Quotes a word so that systemd does not expand anything in it.
+/// Quotes a word so that systemd expands nothing in it.
 fn quote_word(word: &str, is_command: bool) -> String {
     let mut text = String::from("\"");
     for letter in word.chars() {

@@ -22,10 +22,10 @@ pub(crate) struct DecisionDetail {
     pub(crate) trace: Vec<TraceRow>,
     pub(crate) reason: Vec<String>,
     pub(crate) nudge: Vec<String>,
-    /// Changes by hooks and rules, with a heading each.
+    /// Changes made by hooks and rules, each with a heading.
     pub(crate) changed: Vec<(&'static str, Vec<String>)>,
     pub(crate) erased: bool,
-    /// Decided by the hook without the daemon; another record of the event counts.
+    /// Whether the hook decided without the daemon, so that another record of the event counts.
     pub(crate) undelivered: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct TraceRow {
     pub(crate) took_us: Option<u64>,
 }
 
-/// Fields of the normalized event, in order.
+/// Fields of the normalized event, in display order.
 const NORMALIZED_FIELDS: &[&str] = &[
     "source",
     "event",
@@ -55,7 +55,7 @@ const NORMALIZED_FIELDS: &[&str] = &[
     "detail",
 ];
 
-/// Payload keys of changes by hooks and rules, with their headings.
+/// Payload keys of changes made by hooks and rules, with their headings.
 const CHANGE_HEADINGS: &[(&str, &str)] = &[
     ("tool_input", "Rewritten input"),
     ("modifications", "Changes"),
@@ -106,7 +106,7 @@ impl TraceRow {
     }
 }
 
-/// Rebuilds the event that was evaluated from the record and its payload.
+/// Rebuilds the evaluated event from the record and its payload.
 fn normalized_event(fields: &Value, payload: &Value) -> Value {
     let mut normal = Map::new();
     for key in NORMALIZED_FIELDS {

@@ -21,7 +21,7 @@ pub(crate) struct DecisionRow {
     pub(crate) rule: String,
     pub(crate) reason: String,
     pub(crate) took_us: u64,
-    /// Lower-case text for the filter.
+    /// Lower-case text that the filter searches.
     search_text: String,
 }
 
@@ -50,7 +50,7 @@ impl DecisionRow {
         )
     }
 
-    /// Parses a record of the ledger.
+    /// Parses a ledger record.
     pub(crate) fn from_record(record: &Value) -> Option<Self> {
         let (fields, payload) = (field(record, "leaf"), field(record, "payload"));
         if field(fields, "kind") != "decision" {
@@ -97,13 +97,13 @@ impl DecisionRow {
         self
     }
 
-    /// Whether every word occurs; words are lower case.
+    /// Whether the row contains every word; words are in lower case.
     pub(crate) fn matches(&self, words: &[String]) -> bool {
         words.iter().all(|word| self.search_text.contains(word))
     }
 }
 
-/// The hook that decided, as `hook:<id>`.
+/// Returns the hook that decided, as `hook:<id>`.
 fn deciding_hook(fields: &Value) -> Option<String> {
     let verdict = optional_text(fields, "verdict").filter(|verdict| verdict != "none")?;
     let steps = field(fields, "trace").as_array()?;
@@ -117,7 +117,7 @@ pub(super) fn parse_verdict(value: &Value) -> Decision {
     serde_json::from_value(field(value, "verdict").clone()).unwrap_or_default()
 }
 
-/// Short form of a tool call.
+/// Returns the short form of a tool call.
 fn tool_gist(fields: &Value, payload: &Value) -> String {
     let args = field(payload, "args");
     if args.is_null() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{array_field, field, number_field, sorted_counts, text_field};
 use crate::plain;
 
-/// Health of the daemon.
+/// The daemon's health.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct HealthSummary {
     pub(crate) version: String,
@@ -15,7 +15,7 @@ pub(crate) struct HealthSummary {
     pub(crate) uptime_ms: u64,
     pub(crate) answered: u64,
     pub(crate) spooled: u64,
-    /// Problems, one line each.
+    /// Problems, one per line.
     pub(crate) problems: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl HealthSummary {
         let undelivered = field(answer, "undelivered");
         let ran = number_field(undelivered, "ran");
         let ran = (ran > 0).then(|| format!("{ran} tools ran without a decision: their hooks were killed"));
-        // The list is missing until the daemon's first check.
+        // The list of guarded harnesses is missing until the daemon's first check.
         let unguarded = field(answer, "guarded").as_array().is_some_and(Vec::is_empty);
         let unguarded = unguarded.then(|| "no agent is guarded; run `tenterhook install`".to_owned());
         let problems =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses the daemon's answers. Every text passes through [`plain`](crate::plain).
+//! Parses the daemon's answers. Every string passes through [`plain`](crate::plain).
 
 mod decision_detail;
 mod decision_row;
@@ -19,23 +19,23 @@ pub(crate) use session_row::{SessionDetail, SessionRow, TimelineRow, TodoMark};
 
 use crate::plain;
 
-/// Reads a field; null if it is missing.
+/// Returns a field; null if it is missing.
 fn field<'a>(value: &'a Value, key: &str) -> &'a Value {
     static NULL: Value = Value::Null;
     value.get(key).unwrap_or(&NULL)
 }
 
-/// Reads a text on one line; empty if it is missing.
+/// Returns a string on one line; empty if it is missing.
 fn text_field(value: &Value, key: &str) -> String {
     optional_text(value, key).unwrap_or_default()
 }
 
-/// Reads a text on one line, if it is present.
+/// Returns a string on one line, if it is present.
 fn optional_text(value: &Value, key: &str) -> Option<String> {
     field(value, key).as_str().map(plain::single_line)
 }
 
-/// Reads a text with its line breaks.
+/// Returns a string with its line breaks.
 fn text_lines(value: &Value, key: &str) -> Vec<String> {
     field(value, key).as_str().map(plain::text_lines).unwrap_or_default()
 }
@@ -44,7 +44,7 @@ fn number_field(value: &Value, key: &str) -> u64 {
     field(value, key).as_u64().unwrap_or_default()
 }
 
-/// Reads a time in milliseconds.
+/// Returns a time in milliseconds.
 fn time_ms(value: &Value, key: &str) -> u64 {
     let read = |text: &str| text.parse::<Timestamp>().ok().map(Timestamp::unix_ms);
     field(value, key).as_str().and_then(read).unwrap_or_default()
@@ -54,7 +54,7 @@ fn array_field<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     field(value, key).as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Reads counts by name, largest first.
+/// Returns counts by name, largest first.
 fn sorted_counts(value: &Value) -> Vec<(String, u64)> {
     let fields = value.as_object().into_iter().flatten();
     let mut counts: Vec<_> =
@@ -63,7 +63,7 @@ fn sorted_counts(value: &Value) -> Vec<(String, u64)> {
     counts
 }
 
-/// Formats JSON with indentation. JSON escapes control characters, but not those that reorder text.
+/// Formats JSON with indentation. JSON escapes control characters, but not characters that reorder text.
 fn pretty_lines(value: &Value) -> Vec<String> {
     plain::text_lines(&serde_json::to_string_pretty(value).unwrap_or_default())
 }

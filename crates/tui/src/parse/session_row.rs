@@ -11,7 +11,7 @@ use super::{array_field, field, number_field, optional_text, sorted_counts, text
 /// A session as a row of the list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SessionRow {
-    /// `harness:id`.
+    /// The session's key, as `harness:id`.
     pub(crate) key: String,
     pub(crate) harness: String,
     pub(crate) id: String,
@@ -24,16 +24,16 @@ pub(crate) struct SessionRow {
     pub(crate) events: u64,
     pub(crate) prompts: u64,
     pub(crate) subagents: u64,
-    /// Completed, and all.
+    /// Number of completed todos, and of all todos.
     pub(crate) todos: (u64, u64),
     pub(crate) changed: u64,
     pub(crate) calls: u64,
     pub(crate) denied: u64,
     /// Cost in US dollars, if known.
     pub(crate) cost: Option<f64>,
-    /// Replies of models without a price.
+    /// Number of replies from models without a known price.
     pub(crate) unpriced: u64,
-    /// Tokens: input, output, context, context limit.
+    /// Numbers of tokens: input, output, context, context limit.
     pub(crate) tokens: [Option<u64>; 4],
 }
 
@@ -60,15 +60,15 @@ pub(crate) enum TodoMark {
 /// A changed file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FileRow {
-    /// Last change: `W` written, `E` edited, `D` deleted.
+    /// The last change: `W` written, `E` edited, `D` deleted.
     pub(crate) badge: char,
     pub(crate) path: String,
     pub(crate) times: u64,
-    /// Lines added and removed.
+    /// Numbers of lines added and removed.
     pub(crate) lines: (u64, u64),
 }
 
-/// Counts of a tool.
+/// How often a tool was used.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolUseRow {
     pub(crate) name: String,
@@ -185,7 +185,7 @@ fn parse_todo(item: &Value) -> (TodoMark, String) {
 }
 
 impl FileRow {
-    /// Parses the changed files. The badge of a file is that of its last change.
+    /// Parses the changed files. A file's badge shows its last change.
     fn parse_list(value: &Value) -> Vec<Self> {
         let how = |change: &Value| -> Option<(String, String)> {
             Some((field(change, "path").as_str()?.to_owned(), field(change, "how").as_str()?.to_owned()))

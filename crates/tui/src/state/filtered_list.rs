@@ -8,15 +8,15 @@ use crate::parse::{DecisionRow, PendingApproval, SessionRow};
 /// A row of a list.
 pub(crate) trait ListRow {
     type Key: Clone + PartialEq;
-    /// Whether keys sort like rows, so that a row before the first one is known to be new.
+    /// Whether keys sort in the same order as rows, so that a row before the first one is known to be new.
     const KEYS_ARE_ORDERED: bool;
-    /// Key of the row.
+    /// Returns the key of the row.
     fn key(&self) -> Self::Key;
     /// Whether the row has this key.
     fn has_key(&self, key: &Self::Key) -> bool;
     /// Whether the row sorts before another one.
     fn sorts_before(&self, other: &Self) -> bool;
-    /// Whether the row contains every word; words are lower case.
+    /// Whether the row contains every word; words are in lower case.
     fn matches(&self, words: &[String]) -> bool;
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct FilteredList<T: ListRow> {
     rows: VecDeque<T>,
     max_rows: usize,
     cursor: ListCursor<T::Key>,
-    /// Words that visible rows contain.
+    /// Words that visible rows must contain.
     pub(crate) filter: String,
 }
 
@@ -54,7 +54,7 @@ impl<T: ListRow> FilteredList<T> {
         self.rows.iter().find(|row| row.has_key(key))
     }
 
-    /// Inserts a row in order, or replaces the row with the same key. Returns whether it is new.
+    /// Inserts a row in order, or replaces the row with the same key. Returns whether the row is new.
     pub(crate) fn upsert(&mut self, row: T) -> bool {
         let first = T::KEYS_ARE_ORDERED && self.rows.front().is_some_and(|front| row.sorts_before(front));
         let key = row.key();
@@ -78,20 +78,20 @@ impl<T: ListRow> FilteredList<T> {
         }
     }
 
-    /// Rows that match the filter.
+    /// Returns the rows that match the filter.
     pub(crate) fn visible_rows(&self) -> Vec<&T> {
         let words = filter_words(&self.filter);
         self.rows.iter().filter(|row| row.matches(&words)).collect()
     }
 
-    /// Rows on a screen with `rows` rows, and the index of the selected one.
+    /// Returns the rows on a screen with `rows` rows, and the index of the selected one.
     pub(crate) fn window(&self, rows: usize) -> (Vec<&T>, usize) {
         let shown = self.visible_rows();
         let (first, row) = self.cursor.window(&row_keys(&shown), rows);
         (shown.into_iter().skip(first).take(rows).collect(), row)
     }
 
-    /// Position of the selected row, from 1, and the number of visible rows.
+    /// Returns the position of the selected row, counted from 1, and the number of visible rows.
     pub(crate) fn position(&self) -> (usize, usize) {
         let shown = self.visible_rows();
         (self.cursor.index(&row_keys(&shown)) + 1, shown.len())
@@ -108,7 +108,7 @@ impl<T: ListRow> FilteredList<T> {
         self.cursor.follows_first()
     }
 
-    /// Moves the selection. Returns whether the last row is selected.
+    /// Moves the selection. Returns whether the last row is now selected.
     pub(crate) fn move_by(&mut self, by: isize, rows: usize) -> bool {
         let keys = row_keys(&self.visible_rows());
         self.cursor.move_by(&keys, by, rows);
@@ -162,7 +162,7 @@ impl ListRow for SessionRow {
         self.key == *key
     }
 
-    /// Latest event first.
+    /// Sorts the session with the latest event first.
     fn sorts_before(&self, other: &Self) -> bool {
         self.last > other.last
     }
@@ -184,7 +184,7 @@ impl ListRow for PendingApproval {
         self.id == *key
     }
 
-    /// Least time left first.
+    /// Sorts the approval with the least time left first.
     fn sorts_before(&self, other: &Self) -> bool {
         self.until < other.until
     }

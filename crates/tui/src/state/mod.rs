@@ -17,7 +17,7 @@ use crate::parse::{DecisionRow, HealthSummary, LedgerCounts, PendingApproval, Se
 const MAX_DECISIONS: usize = 10_000;
 /// Maximum number of sessions kept.
 const MAX_SESSIONS: usize = 1_000;
-/// Screen rows that the frame uses: tabs, heading, status line, key hints.
+/// Number of screen rows that the frame uses: tabs, heading, status line, key hints.
 const FRAME_ROWS: u16 = 4;
 
 /// State of the terminal view.
@@ -27,7 +27,7 @@ pub struct TuiState {
     pub(crate) colors: bool,
     pub(crate) link: DaemonLink,
     pub(crate) tab: ViewTab,
-    /// Open pages, the visible one last.
+    /// Open pages; the last one is visible.
     pub(crate) pages: Vec<OpenPage>,
     pub(crate) help: bool,
     pub(crate) prompt: Option<InputPrompt>,
@@ -40,7 +40,7 @@ pub struct TuiState {
     pub(crate) stats: DecisionStats,
     pub(crate) health: HealthSummary,
     pub(crate) ledger: LedgerCounts,
-    /// Number of events that were missed since the start.
+    /// Number of events missed since the start.
     pub(crate) missed: u64,
 }
 
@@ -49,11 +49,11 @@ pub struct TuiState {
 pub(crate) enum DaemonLink {
     Connecting,
     Up,
-    /// Reason, and time in milliseconds.
+    /// The daemon is not connected: the reason, and the time in milliseconds.
     Down(String, u64),
 }
 
-/// The views, one tab each.
+/// The views; each is a tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ViewTab {
     Live,
@@ -67,7 +67,7 @@ pub(crate) enum ViewTab {
 pub(crate) enum HistoryState {
     No,
     UnderWay,
-    /// All decisions were fetched.
+    /// All decisions have been fetched.
     Done,
 }
 
@@ -90,7 +90,7 @@ impl ViewTab {
         }
     }
 
-    /// The tab `by` positions to the right.
+    /// Returns the tab `by` positions to the right.
     pub(crate) fn step(self, by: usize) -> Self {
         let at = Self::ALL.iter().position(|tab| *tab == self).unwrap_or_default();
         Self::ALL.into_iter().cycle().nth(at + by).unwrap_or(self)
@@ -121,7 +121,7 @@ impl TuiState {
         }
     }
 
-    /// Milliseconds until the screen changes without a message: a countdown, a refresh or the next minute.
+    /// Returns the milliseconds until a countdown, a refresh or the next minute changes the screen.
     pub fn next_wake_ms(&self) -> u64 {
         let now = self.clock.now_ms;
         let second = || 1000 - now % 1000;
@@ -132,12 +132,12 @@ impl TuiState {
         due.map_or(first, |due| due.min(first)).max(1)
     }
 
-    /// Number of rows of a list.
+    /// Returns the number of rows that a list can show.
     pub(crate) fn list_rows(&self) -> usize {
         usize::from(self.size.1.saturating_sub(FRAME_ROWS))
     }
 
-    /// Everything to fetch when the daemon is connected.
+    /// Returns everything to fetch when the daemon is connected.
     pub(crate) fn initial_fetches() -> Vec<TuiCommand> {
         let subjects = [
             FetchTarget::Health,
@@ -152,7 +152,7 @@ impl TuiState {
         self.notice = Some(StatusNotice { good, text: text.into() });
     }
 
-    /// Filter of the current view, if it has one.
+    /// Returns the filter of the current view, if it has one.
     pub(crate) fn filter_mut(&mut self) -> Option<&mut String> {
         match self.tab {
             ViewTab::Live => Some(&mut self.feed.filter),

@@ -9,7 +9,7 @@ const REFRESH_INTERVAL_MS: u64 = 500;
 /// An open page.
 pub(crate) struct OpenPage {
     pub(crate) open: PageContent,
-    /// Number of lines above the screen.
+    /// Number of lines scrolled off above the screen.
     pub(crate) scroll: usize,
     /// Time of the last fetch, in milliseconds.
     fetched: u64,
@@ -28,19 +28,19 @@ pub(crate) enum PageContent {
         found: Option<Box<SessionDetail>>,
         steps: Vec<TimelineRow>,
     },
-    /// A pending call as it was when the page was opened.
+    /// A pending call, as it was when the page was opened.
     Approval {
         card: Box<PendingApproval>,
         waits: bool,
     },
 }
 
-/// Whether a record is verified to be in the ledger.
+/// Whether a record has been verified to be in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ProofStatus {
     NotAsked,
     UnderWay,
-    /// In a ledger with this size and root, signed by this key.
+    /// The record is in a ledger with this size and root, signed by this key.
     Yes {
         size: u64,
         root: String,
@@ -50,13 +50,13 @@ pub(crate) enum ProofStatus {
 }
 
 impl OpenPage {
-    /// Page of a decision, with the commands that fetch it.
+    /// Creates the page of a decision, with the commands that fetch it.
     pub(crate) fn decision(seq: u64) -> (Self, Vec<TuiCommand>) {
         let open = PageContent::Decision { seq, found: None, proved: ProofStatus::NotAsked };
         (Self::new(open, 0), vec![TuiCommand::Fetch(FetchTarget::Decision(seq))])
     }
 
-    /// Page of a session, with the commands that fetch it.
+    /// Creates the page of a session, with the commands that fetch it.
     pub(crate) fn session(key: String, now: u64) -> (Self, Vec<TuiCommand>) {
         let commands = session_fetches(&key);
         (Self::new(PageContent::Session { key, found: None, steps: Vec::new() }, now), commands)
@@ -77,7 +77,7 @@ impl OpenPage {
         }
     }
 
-    /// Milliseconds until the next refresh, if one is needed.
+    /// Returns the milliseconds until the next refresh, if one is needed.
     pub(crate) fn refresh_due_ms(&self, now: u64) -> Option<u64> {
         self.changed.then(|| (self.fetched + REFRESH_INTERVAL_MS).saturating_sub(now))
     }

@@ -42,7 +42,7 @@ pub(super) fn handle_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand>
     Vec::new()
 }
 
-/// Number of rows that a key moves or scrolls.
+/// Returns the number of rows that a key moves or scrolls.
 pub(super) fn scroll_distance(key: KeyPress, rows: usize) -> Option<isize> {
     let page = isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1);
     Some(match key {
@@ -56,7 +56,7 @@ pub(super) fn scroll_distance(key: KeyPress, rows: usize) -> Option<isize> {
     })
 }
 
-/// Scrolls the open page. The view knows how far it can scroll.
+/// Scrolls the open page. The maximum comes from the view.
 pub(super) fn scroll_page(state: &mut TuiState, by: isize) {
     let max_scroll = crate::view::max_scroll(state);
     if let Some(page) = state.pages.last_mut() {
@@ -114,7 +114,7 @@ fn handle_list_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
         }
         (ViewTab::Approvals, KeyPress::Enter | KeyPress::Right | KeyPress::Char('a' | 's' | 'd')) => {
             if let Some(card) = state.approvals.selected().cloned() {
-                // Open the page first: the user must see the call before approving it.
+                // The page opens first, because the user must see the call before approving it.
                 let commands = open_page(state, (OpenPage::approval(card), Vec::new()));
                 return [commands, handle_page_key(state, key)].concat();
             }

@@ -43,13 +43,13 @@ pub fn update(state: &mut TuiState, message: TuiMessage) -> Vec<TuiCommand> {
     }
 }
 
-/// Applies the current time: refreshes what is due.
+/// Applies the current time and refreshes what is due.
 fn handle_tick(state: &mut TuiState, clock: WallClock) -> Vec<TuiCommand> {
     let minute = clock.now_ms / 60_000 != state.clock.now_ms / 60_000;
     state.clock = clock;
     let mut commands = Vec::new();
     if minute && state.link == DaemonLink::Up {
-        // The activity of a session also changes with time, without an event.
+        // A session's activity also changes with time, without an event.
         commands.extend([TuiCommand::Fetch(FetchTarget::Health), TuiCommand::Fetch(FetchTarget::Sessions)]);
         if state.tab == ViewTab::Statistics {
             commands.push(TuiCommand::Fetch(FetchTarget::Ledger));
@@ -61,7 +61,7 @@ fn handle_tick(state: &mut TuiState, clock: WallClock) -> Vec<TuiCommand> {
     commands
 }
 
-/// Applies an event of the daemon.
+/// Applies an event from the daemon.
 fn handle_event(state: &mut TuiState, kind: &str, data: &Value) -> Vec<TuiCommand> {
     match kind {
         "decided" => {
@@ -87,7 +87,7 @@ fn handle_event(state: &mut TuiState, kind: &str, data: &Value) -> Vec<TuiComman
     Vec::new()
 }
 
-/// Adds a decision and counts it once.
+/// Adds a decision, counting each decision once.
 fn add_decision(state: &mut TuiState, line: DecisionRow) {
     let (seq, oldest) = (line.seq, state.feed.last().map(|last| last.seq));
     // Decisions that were dropped from the list have already been counted.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Handles input in the prompt. Privileged actions need a proof, as in every other command: the typed name of the action
-//! or a code.
+//! Handles input in the prompt. As in every other command, privileged actions need a proof: the typed name of the
+//! action or a code.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ pub(super) fn handle_prompt_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiC
     commands
 }
 
-/// Applies the filter while it is typed.
+/// Applies the filter while the user types it.
 fn apply_filter_text(state: &mut TuiState) {
     if let Some(InputPrompt { purpose: PromptPurpose::Filter, text }) = &state.prompt {
         let text = text.clone();
@@ -98,7 +98,7 @@ pub(super) fn handle_required_proof(
     match answer {
         Err(RequestError(why)) => state.notify(false, plain::single_line(&why)),
         Ok((ProofNeeded::Code, _)) => state.prompt = Some(InputPrompt::new(PromptPurpose::Code(action))),
-        // A guarded agent without a code gets no prompt: the daemon refuses the action and records the attempt.
+        // A guarded agent without a code is not prompted: the daemon refuses the action and records the attempt.
         Ok((_, true) | (ProofNeeded::Nothing, false)) => {
             return vec![TuiCommand::Perform(action, GivenProof::Nothing)];
         }

@@ -9,7 +9,7 @@ use super::theme::Theme;
 use crate::message::WallClock;
 use crate::parse::PendingApproval;
 
-/// The call of an approval. It is never cut, so that the user can read all of it before approving.
+/// Renders the call of an approval. The call is never cut, so that the user can read all of it before approving.
 pub(super) fn approval_lines(
     card: &PendingApproval,
     waits: bool,

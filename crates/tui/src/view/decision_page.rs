@@ -58,7 +58,7 @@ pub(super) fn decision_lines(
     lines
 }
 
-/// Adds the reply to the harness: verdict, reason and suggestion.
+/// Adds the reply sent to the harness: verdict, reason and suggestion.
 fn push_reply(found: &DecisionDetail, theme: Theme, width: usize, lines: &mut TextLines) {
     use tenterhook_event::Decision::{Allow, Ask, Defer, Deny, None};
     let meaning = match found.line.verdict {

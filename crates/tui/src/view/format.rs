@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Formats numbers, times and texts for the screen.
+//! Formats numbers, times and strings for the screen.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -10,12 +10,12 @@ use super::TextLines;
 use crate::message::WallClock;
 use crate::plain;
 
-/// Local time of day: `20:13:15`.
+/// Formats the local time of day: `20:13:15`.
 pub(super) fn clock_time(ms: u64, clock: WallClock) -> String {
     local_timestamp(ms, clock).get(11..19).unwrap_or_default().to_owned()
 }
 
-/// Local date and time: `2026-11-15 20:13:15`.
+/// Formats the local date and time: `2026-11-15 20:13:15`.
 pub(super) fn date_time(ms: u64, clock: WallClock) -> String {
     local_timestamp(ms, clock).get(..19).unwrap_or_default().replace('T', " ")
 }
@@ -67,13 +67,13 @@ pub(super) fn format_bytes(number: u64) -> String {
     if unit == 0 { format!("{rest} {name}") } else { format!("{rest}.{tenths} {name}") }
 }
 
-/// Wraps a text to the width, with an indent.
+/// Wraps a string to the width, with an indent.
 pub(super) fn wrapped_lines(text: &str, style: Style, width: usize) -> TextLines {
     let line = |piece: String| Line::from(vec![Span::raw("  "), Span::styled(piece, style)]);
     plain::wrap(text, width.saturating_sub(3)).into_iter().map(line).collect()
 }
 
-/// Truncates or pads a text to the width of its column.
+/// Truncates or pads a string to the width of its column.
 pub(super) fn pad_cell(text: &str, width: usize) -> String {
     let text = plain::truncate(text, width);
     let missing = width.saturating_sub(unicode_width::UnicodeWidthStr::width(text.as_str()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The frame around the content: tabs, status line and key hints.
+//! Draws the frame around the content: tabs, status line and key hints.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -49,7 +49,7 @@ pub(super) fn draw_status_line(state: &TuiState, theme: Theme, frame: &mut Frame
     let width = usize::from(area.width);
     if let Some(prompt) = &state.prompt {
         let question = prompt.question();
-        // Show the end of the input, where the user types. Codes are masked.
+        // Shows the end of the input, where the user types. Codes are masked.
         let typed = match prompt.purpose {
             PromptPurpose::Code(_) => "*".repeat(prompt.text.chars().count()),
             _ => prompt.text.clone(),
@@ -73,7 +73,7 @@ pub(super) fn draw_status_line(state: &TuiState, theme: Theme, frame: &mut Frame
     frame.render_widget(Paragraph::new(Span::styled(plain::truncate(&text, width), style)), area);
 }
 
-/// Position in the list or page, and the filter.
+/// Formats the position in the list or page, and the filter.
 fn position_text(state: &TuiState) -> String {
     if !state.pages.is_empty() {
         return match super::max_scroll(state) {
@@ -121,7 +121,7 @@ pub(super) fn draw_key_hints(state: &TuiState, theme: Theme, frame: &mut Frame<'
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
 
-/// Keys that work in the current view, with their effect.
+/// Returns the keys that work in the current view, with their effects.
 fn key_hints(state: &TuiState) -> Vec<(&'static str, &'static str)> {
     if let Some(prompt) = &state.prompt {
         return match prompt.purpose {

@@ -6,7 +6,7 @@ use super::TextLines;
 use super::format::pad_cell;
 use super::theme::Theme;
 
-/// All keys by view.
+/// All keys, grouped by view.
 const KEYS: &[(&str, &[(&str, &str)])] = &[
     (
         "All views",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The three lists: live decisions, sessions and approvals.
+//! Draws the three lists: live decisions, sessions and approvals.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -117,7 +117,7 @@ pub(super) fn draw_approvals(state: &TuiState, theme: Theme, frame: &mut Frame<'
     draw_list(head, rows.collect(), chosen, empty, theme, frame, area);
 }
 
-/// Formats a cost in US dollars; `–` if it is unknown.
+/// Formats a cost in US dollars; `–` if the cost is unknown.
 pub(super) fn format_cost(dollars: Option<f64>) -> String {
     dollars.map_or_else(|| "–".to_owned(), |dollars| format!("${dollars:.2}"))
 }

@@ -23,7 +23,7 @@ use theme::Theme;
 /// Styled lines of a page.
 type TextLines = Vec<Line<'static>>;
 
-/// Screens with at least this many columns show more.
+/// Minimum number of columns of a wide screen, which shows more.
 const WIDE_COLUMNS: usize = 110;
 
 /// Draws the whole screen.
@@ -51,7 +51,7 @@ pub fn draw(state: &TuiState, frame: &mut Frame<'_>) {
     frame::draw_key_hints(state, theme, frame, keys);
 }
 
-/// Maximum scroll position of the open page.
+/// Returns the maximum scroll position of the open page.
 pub(crate) fn max_scroll(state: &TuiState) -> usize {
     let theme = Theme { colors: false };
     let columns = page_columns(state, theme, usize::from(state.size.0));
@@ -68,7 +68,7 @@ fn page_title(open: &PageContent) -> String {
     }
 }
 
-/// The open page as one or two columns of text.
+/// Renders the open page as one or two columns of text.
 fn page_columns(state: &TuiState, theme: Theme, width: usize) -> Vec<(usize, TextLines)> {
     let Some(page) = state.pages.last() else { return Vec::new() };
     match &page.open {

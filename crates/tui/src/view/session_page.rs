@@ -11,7 +11,7 @@ use crate::message::WallClock;
 use crate::parse::{SessionDetail, SessionRow, TimelineRow, TodoMark};
 use crate::plain;
 
-/// The session as one column, or with the timeline as a second column on wide screens.
+/// Renders the session as one column; on wide screens the timeline is a second column.
 pub(super) fn session_columns(
     found: Option<&SessionDetail>,
     steps: &[TimelineRow],
@@ -129,7 +129,7 @@ fn push_denials(found: &SessionDetail, theme: Theme, clock: WallClock, width: us
     }
 }
 
-/// Cost and tokens, as reported. Nothing is estimated.
+/// Formats cost and tokens as the harness reported them. Nothing is estimated.
 fn usage_text(session: &SessionRow) -> String {
     let [input, output, context, limit] = session.tokens;
     let tokens =

@@ -8,7 +8,7 @@ use tenterhook_event::Timestamp;
 use crate::message::{FetchTarget, TuiCommand, TuiMessage, WallClock};
 use crate::{KeyPress, TuiState, draw, update};
 
-/// 2026-11-15T20:00:30Z.
+/// The time 2026-11-15T20:00:30Z.
 const NOW_MS: u64 = 1_794_772_830_000;
 
 pub(crate) fn state(columns: u16, rows: u16) -> TuiState {
@@ -45,7 +45,7 @@ pub(crate) fn decided(seq: u64, verdict: &str, gist: &str) -> TuiMessage {
     TuiMessage::Event("decided".to_owned(), data)
 }
 
-/// The screen as text, without trailing spaces.
+/// Returns the screen as text, without trailing spaces.
 pub(crate) fn screen(state: &TuiState) -> String {
     let (columns, rows) = state.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
@@ -205,7 +205,7 @@ fn statistics_help_and_a_daemon_that_is_gone() {
     }
 }
 
-/// The screens in the guide are those of this test; TENTERHOOK_GENERATE=1 writes them.
+/// Compares the screens in the guide with those of this test; TENTERHOOK_GENERATE=1 writes them.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
 fn generated_pictures_of_the_guide() {

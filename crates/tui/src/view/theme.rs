@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use tenterhook_event::Decision;
 
-/// Styles in the sixteen colours of the terminal, which suit light and dark backgrounds; or without colours.
+/// Styles in the terminal's sixteen colours, which suit light and dark backgrounds, or without colours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Theme {
     pub(super) colors: bool,
@@ -52,7 +52,7 @@ impl Theme {
         }
     }
 
-    /// Heading of a section.
+    /// Formats the heading of a section.
     pub(super) fn heading(self, text: impl Into<String>) -> Line<'static> {
         Line::from(Span::styled(text.into(), self.accent().add_modifier(Modifier::BOLD)))
     }
