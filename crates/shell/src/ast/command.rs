@@ -16,7 +16,7 @@ pub enum Command {
     Function(Box<FunctionDefinition>),
     /// `coproc`
     Coprocess(Box<Coprocess>),
-    /// Represents text that was not understood.
+    /// Text that was not understood.
     Unparsed(Box<UnparsedText>),
 }
 
