@@ -46,6 +46,11 @@ fn a_pattern_is_denied_only_if_it_names_guarded_files_for_certain() {
             (ASK, "cat .env*"),
             (ASK, "cat /etc/sh?dow"),
             (ASK, "cat /etc/*"),
+            // The pattern stands for the guarded directory.
+            (ASK, "cat ~/.s*/*"),
+            (ASK, "cat ~/.ss?/i?_rsa"),
+            (ASK, "cat ~/.[s]sh/*"),
+            (ASK, "cat ~/.*/*"),
             // It could be a guarded path, like any other.
             (NONE, "cat README*"),
             (NONE, "tail -5 /tmp/$NAME.log"),
@@ -55,6 +60,7 @@ fn a_pattern_is_denied_only_if_it_names_guarded_files_for_certain() {
             (NONE, "find . -name '*foo*' -exec cat {} +"),
             (NONE, "find $DIR -name '*.txt' -exec cat {} +"),
             (NONE, "cat config/*.yml"),
+            (NONE, "cat packages/*/*"),
         ],
     );
 }

@@ -245,7 +245,8 @@ impl PathGlob {
         // `find` writes `**` before a name, for the directories it goes through.
         let name = name.strip_prefix("**").filter(|name| !name.is_empty()).unwrap_or(name);
         let is_open = |part: &str| part.contains(WILDCARDS);
-        if is_open(name) && !self.is_simplest_in(form) {
+        let guards_directory = split_name(&self.text).1.chars().all(|letter| letter == '*');
+        if is_open(name) && !guards_directory && !self.is_simplest_in(form) {
             return None;
         }
         let is_whole_directory =
@@ -253,7 +254,12 @@ impl PathGlob {
         let certainty = if is_open(name) { Certainty::Possible } else { Certainty::Certain };
         let parent = split_name(directory).1;
         if is_open(parent) || parent.is_empty() || directory.contains("**") {
-            return self.is_named_in(name).then_some(certainty);
+            if self.is_named_in(name) {
+                return Some(certainty);
+            }
+            // Guarded files in a directory whose own name is a pattern: `~/.s*/*`.
+            let is_covered = is_whole_directory || guards_directory;
+            return (is_covered && self.directory_is_named_in(parent)).then_some(Certainty::Possible);
         }
         if !is_open(name) {
             // Only the location of the directory is unknown: `$DIR/.ssh/id_rsa`.
@@ -286,6 +292,15 @@ impl PathGlob {
             spelled > 2 && spelled * 3 > own.len() * 2 && globs_overlap(own, pattern)
         };
         begins_alike || pattern.split(WILDCARDS).any(|run| run.contains(distinctive)) || spells_most()
+    }
+
+    /// Whether a pattern for directories points at the directory that this glob guards: it names hidden directories, as
+    /// guarded directories mostly are, or spells most of the name.
+    fn directory_is_named_in(&self, pattern: &str) -> bool {
+        let own = split_name(split_name(&self.text).0).1;
+        let spelled: usize = pattern.split(WILDCARDS).map(str::len).sum();
+        let is_aimed = pattern.starts_with(['.', '[']) || spelled > 2 && spelled * 3 > own.len() * 2;
+        is_aimed && !own.contains(WILDCARDS) && globs_overlap(own, pattern)
     }
 
     /// Whether a pattern stands for the simplest path that this glob matches. `*foo*` does not stand for `settings*.json`,
