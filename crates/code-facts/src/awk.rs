@@ -105,12 +105,12 @@ fn read_print(reader: &mut CodeReader, code: &mut TokenCursor<'_>) {
     }
 }
 
-/// Runs a command, or connects to a socket that is used like one.
+/// Records a command, or a connection if the text is a socket path.
 fn run_command(reader: &mut CodeReader, text: &CodeValue) {
     if is_socket(text) {
         return add_connection(reader, text);
     }
-    // Data from a socket is run.
+    // The command comes from the network.
     if text.from == ValueOrigin::Network {
         reader.shell = true;
     }
@@ -130,7 +130,7 @@ fn is_socket(text: &CodeValue) -> bool {
     text.each().iter().any(|one| one.is_text() && one.shape.starts_with("/inet"))
 }
 
-/// Connects to `/inet/tcp/0/host/port`.
+/// Records a connection to `/inet/tcp/0/host/port`.
 fn add_connection(reader: &mut CodeReader, text: &CodeValue) {
     reader.socket = true;
     let mut places = text.shape.split('/').skip(4);

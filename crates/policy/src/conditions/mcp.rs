@@ -27,7 +27,7 @@ pub(crate) struct McpCondition {
 /// How well one reading (server and tool) of a joined name matches.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum McpFit {
-    /// The reading matches only if the harness has a server that is not in its settings.
+    /// The reading may be wrong: its server is not named or not in the settings, or the name of the tool is cut.
     Doubtful,
     Certain,
 }

@@ -23,7 +23,7 @@ const PRINTS_ITS_INPUT: &[&str] = &[
 ];
 
 impl ShellReader<'_> {
-    /// Runs a command substitution and returns its output, as far as it is known.
+    /// Analyses a command substitution and returns its output, as far as it can be predicted.
     pub(super) fn substitute_command(
         &mut self,
         command: &ast::CommandSubstitution,
@@ -191,8 +191,8 @@ fn names_current_script(text: &str) -> bool {
         || text.starts_with("$(realpath") && (text.contains("$0") || text.contains("BASH_SOURCE"))
 }
 
-/// Returns the output of `ls`: the names of its operands, or of all files in the working directory. The content of
-/// other directories is unknown.
+/// Returns the output of `ls`: the names of its operands, or outside the project `*` for the files in the working
+/// directory. The content of other directories is unknown.
 fn ls_output(command: &ShellCommand, scope: &ShellScope) -> Option<ExpandedText> {
     let named: Vec<_> = command.words.iter().filter(|word| !word.text.starts_with('-')).collect();
     if named.is_empty() {
