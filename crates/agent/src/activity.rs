@@ -113,12 +113,12 @@ pub enum AgentActivity {
     },
     /// A message to the user from a hook or rule.
     Message {
-        /// The message.
+        /// Text of the message.
         text: String,
     },
     /// A notification to the user from the agent.
     Notification {
-        /// The notification.
+        /// Text of the notification.
         text: String,
     },
     /// The context is nearly full.
@@ -134,7 +134,7 @@ pub enum AgentActivity {
         before: u64,
         /// Number of tokens in the context after the compaction.
         after: u64,
-        /// The summary.
+        /// Text of the summary.
         summary: String,
     },
     /// A subagent started.

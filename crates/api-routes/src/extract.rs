@@ -16,10 +16,10 @@ const HINT: &str = "GET /v1/openapi.json describes each request";
 /// JSON request body. A missing body counts as an empty object.
 pub struct RequestBody<T>(pub T);
 
-/// Query parameters.
+/// Parameters of the query string.
 pub struct QueryParams<T>(pub T);
 
-/// Path parameters.
+/// Parameters in the path.
 pub struct PathParams<T>(pub T);
 
 /// Request body that is the text of a policy.

@@ -10,7 +10,7 @@ use crate::shape::{OperationShape, TypedHandler};
 
 /// One API operation.
 pub struct Route<S> {
-    /// HTTP method.
+    /// HTTP method of the operation.
     pub method: OperationMethod,
     /// Path with its parameters in braces.
     pub path: &'static str,

@@ -29,7 +29,7 @@ pub struct OperationShape {
 pub enum ContentShape {
     /// JSON that matches a type.
     Json(TypeSchema),
-    /// Any JSON.
+    /// Any JSON value.
     AnyJson,
     /// Server-sent events whose data is JSON.
     Stream(TypeSchema),

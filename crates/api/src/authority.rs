@@ -153,7 +153,7 @@ pub struct MarkedAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenAgent {
-    /// Process id.
+    /// Id of the process.
     pub pid: i32,
     /// Name of the process.
     pub name: String,

@@ -71,7 +71,7 @@ pub struct HookPackageManifest {
     pub about: String,
     /// Programming language of the hooks.
     pub language: String,
-    /// Search keywords.
+    /// Keywords for searching.
     pub tags: Vec<String>,
     /// Programs that the hooks need.
     pub needs: Vec<String>,
@@ -139,7 +139,7 @@ pub struct TemplateDetails {
     pub title: String,
     /// What the template does, in a few sentences.
     pub about: String,
-    /// Search keywords.
+    /// Keywords for searching.
     pub tags: Vec<String>,
     /// Programming language; `rules` for a rule.
     pub language: String,

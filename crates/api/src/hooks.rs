@@ -181,7 +181,7 @@ pub struct HookFailure {
     pub ts: Timestamp,
     /// Id of the event.
     pub id: EventId,
-    /// Error message.
+    /// Text of the error.
     pub message: String,
 }
 

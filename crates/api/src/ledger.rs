@@ -44,7 +44,7 @@ pub struct LedgerRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRecordDetails {
-    /// The record.
+    /// The record itself.
     #[serde(flatten)]
     pub record: LedgerRecord,
     /// The bytes that are hashed.
@@ -111,7 +111,7 @@ pub struct LedgerLine {
     pub tool: Option<ToolGist>,
     /// Text of the prompt, response, message or error.
     pub said: Option<String>,
-    /// The verdict.
+    /// Verdict of the decision.
     pub verdict: Option<String>,
     /// Id of the rule that decided.
     pub rule: Option<String>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ledger queries.
+//! Queries on the ledger.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Decision;

@@ -76,7 +76,7 @@ pub struct DecisionLine {
     pub cwd: Option<String>,
     /// Name of the model.
     pub model: Option<String>,
-    /// The verdict.
+    /// Verdict of the decision.
     pub verdict: Decision,
     /// Id of the rule that decided.
     pub rule: Option<String>,

@@ -51,7 +51,7 @@ pub struct RuleView {
 pub enum RuleSeverity {
     /// A minor nuisance.
     Low,
-    /// Worth checking.
+    /// Worth a check.
     Medium,
     /// Hard to undo.
     High,

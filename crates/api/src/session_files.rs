@@ -150,7 +150,7 @@ pub struct SessionDiff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileDiff {
-    /// The change.
+    /// The change itself.
     #[serde(flatten)]
     pub change: FileChange,
     /// Diff lines with their `+` and `-` characters, without the file header.

@@ -51,7 +51,7 @@ pub struct TimelineStep {
     pub agent: Option<AgentIdentity>,
     /// Text of the prompt, response, message or error.
     pub said: Option<String>,
-    /// The verdict.
+    /// Verdict of the decision.
     pub verdict: Option<String>,
     /// Id of the rule that decided.
     pub rule: Option<String>,

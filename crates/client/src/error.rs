@@ -30,7 +30,7 @@ pub enum Error {
     Status {
         /// gRPC status code.
         code: Code,
-        /// Status message.
+        /// Message of the status.
         message: String,
     },
     /// Another stream with the same client id replaced this one.

@@ -50,7 +50,7 @@ payloads! {
         name: String,
         /// Provider of the model.
         provider: Option<String>,
-        /// Sampling temperature.
+        /// Sampling temperature of the model.
         temperature: Option<f64>,
         /// Maximum number of output tokens.
         max_tokens: Option<u64>,
@@ -159,7 +159,7 @@ payloads! {
         args: ToolArgs,
         /// Circumstances of the event.
         context: Context,
-        /// Error message.
+        /// Text of the error.
         error: String,
         /// Number of attempts so far.
         attempt: u64,
@@ -203,7 +203,7 @@ payloads! {
         max_tokens: Option<u64>,
         /// Fraction of the context window at which the warning is sent, from 0 to 1.
         threshold: Option<f64>,
-        /// Warning message.
+        /// Text of the warning.
         message: Option<String>,
     }
     /// Payload of `UserPromptSubmit`.

@@ -10,9 +10,9 @@ use std::time::Duration;
 pub struct HttpPost {
     /// URL to post to.
     pub url: String,
-    /// Request headers.
+    /// Headers of the request.
     pub headers: Vec<(String, String)>,
-    /// Request body.
+    /// Body of the request.
     pub body: Vec<u8>,
     /// Time limit for the whole exchange.
     pub timeout: Duration,
@@ -65,7 +65,7 @@ pub fn send_in_background(post: HttpPost) {
 }
 
 impl HttpPost {
-    /// Sends the request on this thread. Returns the HTTP status and the body, whatever the status is.
+    /// Sends the request on this thread. Returns the HTTP status and the body, also of an error.
     pub fn send(self) -> Result<(u16, Vec<u8>), HttpPostError> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_global(Some(self.timeout))

@@ -13,7 +13,7 @@ pub struct TranscriptUsage {
     /// Input tokens that are not cached.
     #[serde(skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
-    /// Output tokens.
+    /// Number of output tokens.
     #[serde(skip_serializing_if = "is_zero")]
     pub output_tokens: u64,
     /// Tokens read from a prompt cache.

@@ -98,7 +98,7 @@ pub struct ChatMessage {
 pub enum ChatRole {
     /// The user. Tool results are also sent in this role.
     User,
-    /// The model.
+    /// A message of the model.
     Assistant,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct HookRegistration {
     pub(crate) linger_ms: i32,
 }
 
-/// Opens a program's stream. Whoever holds a stream answers for hooks, so a guarded agent cannot open one.
+/// Opens a program's stream. The program with the stream answers for hooks, so a guarded agent cannot open one.
 pub(crate) async fn open_client(
     daemon: &Arc<Daemon>,
     peer: Peer,

@@ -122,7 +122,7 @@ fn only_new_lines_are_read_and_totals_are_told_until_they_are_recorded() {
     assert_eq!(session.output(), (None, None));
     session.append(end);
     assert_eq!(session.known(), 11);
-    // Lines that were counted are not read again, whatever they contain by now.
+    // Lines that were counted are not read again, even if they have changed.
     let text = std::fs::read_to_string(&session.path).unwrap().replacen(":5,", ":9,", 1);
     std::fs::write(&session.path, text).unwrap();
     session.append(&answer("c", 1, 3));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Store errors.
+//! Errors of the store.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ledger options.
+//! Options of the ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct BatchLimits {
     pub gather: Duration,
 }
 
-/// When the next checkpoint is published: at whichever limit is reached first.
+/// When the next checkpoint is published: when the first of these limits is reached.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckpointInterval {
     /// Maximum number of leaves since the last checkpoint.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ledger statistics.
+//! Statistics of the ledger.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;

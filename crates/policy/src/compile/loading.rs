@@ -101,7 +101,7 @@ impl RuleLoader {
             segment.keep_files(&trusted_files);
             loading.trusted = Some(segment);
         }
-        // Sorted by layer, so that a later layer cannot take an id from an earlier one, whatever the order of the
+        // Sorted by layer, so that a later layer cannot take an id from an earlier one, regardless of the order of the
         // files.
         others.sort_by_key(|(source, _)| source.layer);
         for (number, (source, digest)) in others.into_iter().enumerate() {

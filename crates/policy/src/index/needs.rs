@@ -63,7 +63,7 @@ fn selectivity((rarity, needs): &Needs) -> (Rarity, usize) {
     (*rarity, needs.len())
 }
 
-/// Returns the keys that are needed whichever alternative matches.
+/// Returns the keys that every alternative needs.
 fn common_needs(matcher: &RuleMatcher) -> Option<Needs> {
     let mut all = NeedList::default();
     matcher.add_needs(&mut all);
