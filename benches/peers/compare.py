@@ -100,7 +100,7 @@ def enter_namespace() -> None:
     # Paths are made absolute: the working directory may be below /home.
     words = [os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:]]
     os.environ["TENTERHOOK_PEERS_STAGED"] = "1"
-    os.execvp("unshare", ["unshare", *flags, sys.executable, os.path.abspath(__file__), *words])
+    os.execvp("unshare", ["unshare", *flags, sys.executable, os.path.abspath(sys.argv[0]), *words])
 
 
 def cover_home(directory: Path, program: Path) -> None:

@@ -194,8 +194,7 @@ def print_scores(name: str, guard: str, lines: list[dict], verdicts: list[str]) 
 
 def measure(arguments: argparse.Namespace) -> None:
     if os.environ.get("TENTERHOOK_PEERS_STAGED") != "1":
-        os.environ["TENTERHOOK_PEERS_STAGED"] = "1"
-        restart_in_namespace()
+        compare.enter_namespace()
     corpora = {str(path): sampled(read_corpus(Path(path)), arguments.sample) for path in arguments.corpora}
     out = open(arguments.out, "w", encoding="utf-8") if arguments.out else None
     compare.cover_home(Path(arguments.peers or tempfile.mkdtemp()), Path(arguments.tenterhook))
@@ -231,14 +230,6 @@ def measure(arguments: argparse.Namespace) -> None:
             counts = {source: {guard: {f"{'bad' if bad else 'good'} {verdict}": number for (bad, verdict), number in counter.items()}
                                for guard, counter in guards.items()} for source, guards in report["sources"].items()}
             out.write(json.dumps({**report, "sources": counts}) + "\n")
-
-
-def restart_in_namespace() -> None:
-    flags = ["--mount", "--pid", "--fork", "--mount-proc"]
-    if os.geteuid() != 0:
-        flags += ["--user", "--map-root-user"]
-    words = [os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:]]
-    os.execvp("unshare", ["unshare", *flags, sys.executable, os.path.abspath(__file__), *words])
 
 
 def sampled(lines: list[dict], number: int | None) -> list[dict]:
