@@ -97,7 +97,7 @@ fn same_user_a_guarded_agent_cannot_approve_itself() {
     let guard = SocketDaemon::of(&test);
     let (reply, id) = call_while(&guard, "s", "make all", || {
         let id = waiting_call_id(&guard);
-        // The test has called the hook, so it counts as the agent.
+        // The test process has called a hook, so it is treated as the agent.
         let path = format!("/v1/approvals/{id}");
         let body = json!({"answer": "approve", "digest": digest(&guard, &id), "proof": {"tty": true}});
         let (status, answer) = guard.request("POST", &path, &body);
@@ -170,7 +170,7 @@ fn a_call_that_comes_to_two_gates_is_approved_once() {
     assert_eq!((&leaf["what"], &leaf["detail"]["of"]), (&json!("approve"), &json!(id)));
     assert_eq!(leaf["detail"]["authority"]["via"], "same call");
 
-    // The next call with the same arguments is a new call, at either gate.
+    // A later call with the same arguments is a new call and needs its own approval.
     let (reply, next) = ask(second, "PreToolUse");
     assert!(!is_denied(&reply) && next != id, "{reply}");
     drop(guard);
@@ -198,7 +198,7 @@ fn an_approval_for_the_session_covers_the_same_rule_only_there() {
         assert_eq!(guard.request("POST", &path, &json!({"answer": "deny"})).0, 200);
     });
     assert!(is_denied(&reply), "{reply}");
-    // The exception outlives the daemon.
+    // The exception still applies after a restart of the daemon.
     guard.terminate();
     let guard = SocketDaemon::of(&test);
     assert!(!is_denied(&guard.hook("codex", "pre-tool-use", &codex_payload(&test, "s", "make again"))));

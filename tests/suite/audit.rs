@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit`: what agents did before they were guarded. The transcripts were written by the pinned clients.
+//! `audit`: evaluates what agents did before they were guarded. The transcripts in the tests were written by real clients
+//! in their pinned versions.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::context::{CommandOutput, TestContext, repository};
 use crate::system::as_stranger;
 
-/// The home of a user who has worked with all five clients.
+/// Home directory of a user who has worked with all five clients whose transcripts can be read.
 pub(crate) fn home_with_transcripts() -> TestContext {
     let test = TestContext::new();
     let person = test.path("person");
@@ -28,7 +29,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A line of a Claude Code transcript with a command.
+/// One line of a Claude Code transcript: a tool call that runs a command.
 fn claude_line(session: &str, at: &str, call: &str, command: &str) -> String {
     let tool = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
     let message = json!({"role": "assistant", "model": "claude-opus-5-5", "content": [tool]});

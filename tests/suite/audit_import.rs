@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit --import`: past sessions in the ledger and in the session view.
+//! `audit --import`: past sessions appear in the ledger and in the session view.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn imported_records_are_distinct_from_decisions() {
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     let shown = test.run(&["ledger", "query", "--kind", "seen", "--limit", "1"]).stdout;
     assert!(shown.contains(" copilot      –        bash timeout 15"), "{shown}");
-    // A replay of decisions skips records that are not decisions.
+    // `policy backtest` replays decisions only, so it skips imported records.
     test.write("work/rules.yaml", "version: 1\nrules: []\n");
     assert_eq!(test.run(&["policy", "backtest", "rules.yaml", "--json"]).json()["replayed"], 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Attacks on the gate in front of every privileged action. Each test is named after its mode;
-//! `docs/threat-model.md` lists what a mode does not promise.
+//! Attacks on the gate for privileged actions. The name of each test begins with its mode; `docs/threat-model.md` lists
+//! the attacks that a mode does not prevent.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::terminal_user::{SocketDaemon, code};
 
 const RULE: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
 
-/// A home in which the test counts as an agent: it has called a hook.
+/// A home in which the test process is treated as an agent, because it has called a hook.
 fn home_with_agent() -> TestContext {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);
@@ -152,7 +152,7 @@ fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
         let ran = test.run_on_terminal(&["mode", "monitor", "--code", &right]);
         assert!(ran.exit == 1 && ran.stderr.contains("was used already"), "a used code: {}", ran.stderr);
         if !with_daemon {
-            // Five tries in a minute: one set codes up, three were made here.
+            // Five attempts per minute are allowed. Setting up codes used one, and the test has made three more.
             let ran = test.run_on_terminal(&["totp", "remove", "--code", "111111"]);
             assert!(ran.exit == 1 && ran.stderr.contains("the code is wrong"), "{}", ran.stderr);
             let ran = test.run_on_terminal(&["totp", "remove", "--code", "222222"]);
@@ -194,7 +194,7 @@ fn same_user_over_tcp_the_token_gives_access_and_weakens_nothing_without_a_code(
     assert_eq!(test.last_change()["detail"]["authority"]["proof"], "code");
 }
 
-/// Pretends that a minute has passed.
+/// Removes the recorded attempts, as if a minute had passed.
 fn forget_attempts(test: &TestContext) {
     let path = test.home().join("totp");
     let mut kept: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -232,7 +232,7 @@ fn same_user_only_a_user_stops_or_restarts_the_daemon() {
 #[test]
 fn same_user_a_hook_that_a_user_runs_by_hand_marks_no_agent() {
     let test = TestContext::new();
-    // An interactive shell above the hook belongs to the user.
+    // If an interactive shell started the hook, the user did, so the shell is not marked as an agent.
     let payload = test.write("payload.json", &test.bash("ls"));
     let line = format!(
         "'{}' hook claude-code pre-tool-use < '{}'\nexit\n",

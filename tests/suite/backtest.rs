@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy backtest`: verdicts of other rules on recorded events.
+//! `policy backtest`: evaluates other rules on recorded events.
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn earlier_events_of_a_session_count() {
 fn events_that_cannot_be_replayed_are_counted() {
     let test = TestContext::new();
     record_calls(&test, &["curl https://example.com", "ls"]);
-    // Spooled decisions are imported.
+    // Reading the decisions also imports the spool.
     assert_eq!(test.decisions().len(), 2);
     let reader = tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap();
     let first =

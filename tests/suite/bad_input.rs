@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bad input gets one clear line and a documented exit code, and no file is written partially.
+//! Invalid input causes a one-line error message and a documented exit code, and no file is written partially.
 
 use std::process::Stdio;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::context::TestContext;
 
-/// Input of a gate, and the line that it must print.
+/// Invalid payloads for a hook, each with the message that the hook must print.
 fn bad_payloads() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let deep = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
     let large = format!("{{\"tool_input\":\"{}\"}}", "x".repeat(50_000_000));

@@ -27,7 +27,7 @@ rules:
 fn start_daemon() -> RunningDaemon {
     let test = TestContext::new();
     test.write("home/policy.yaml", POLICY);
-    // A model with a price of our own: a million tokens cost one dollar.
+    // The user's price file contains a model whose tokens cost one dollar per million.
     test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: 'mine-*', input: 1, output: 1}\n");
     RunningDaemon::in_home(test, &[])
 }

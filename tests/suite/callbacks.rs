@@ -96,7 +96,7 @@ fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_line
         done["tool_response"] = json!({"type": "create"});
         fire(&client, &done, vec![]).await;
 
-        // The changed input is judged, not only the requested one.
+        // The rules evaluate the changed input, not only the original one.
         let harmless = event(&served, "PreToolUse", "t-2", "Bash", json!({"command": "echo harmless"}));
         let bad = answer(&json!({"command": "sudo rm -rf /"}));
         let response = fire(&client, &harmless, vec![callback("rewrite", &bad)]).await;
@@ -153,7 +153,7 @@ fn a_callback_that_failed_counts_as_it_was_registered() {
         let answer = reply(&fire(&client, &call, vec![closed]).await);
         let reason = &answer["hookSpecificOutput"]["permissionDecisionReason"];
         assert_eq!(reason, "the callback `broken` failed: no answer within 1 s");
-        // An answer for another event counts as a failure.
+        // An answer that names another event is treated as a failure.
         let misplaced =
             json!({"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "deny"}});
         assert_eq!(reply(&fire(&client, &call, vec![callback("misplaced", &misplaced)]).await), Value::Null);

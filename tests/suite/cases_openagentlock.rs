@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/openagentlock.jsonl`: decisions of another program by its own policy.
+//! The lines of `tests/cases/openagentlock.jsonl`: decisions that OpenAgentLock made by its own policies.
 //!
-//! A policy in a line is imported and applied; `@baseline` stands for its built-in gates, on which our built-in
-//! rules must decide the same in their own words. Whether the tool runs and the message must be equal. Our reply to
-//! a deny has no `continue: false`, which would keep the model from reading the reason.
+//! If a line contains a policy, the policy is imported and applied, and both the decision and the message must be equal.
+//! `@baseline` stands for OpenAgentLock's built-in gates: for these lines our built-in rules must make the same decision,
+//! with their own message. Our reply to a denied call has no `continue: false`, which would keep the model from reading the
+//! reason.
 
 mod daemon_down;
 mod variants;
@@ -18,10 +19,10 @@ use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_o
 use crate::context::{CommandOutput, TestContext, repository};
 use crate::terminal_user::SocketDaemon;
 
-/// Lines that are denied there and not yet by our rules. A line that is decided the same must leave the list.
+/// Lines that OpenAgentLock denies and our rules do not deny yet. A line that our rules deny must be removed from the list.
 const NOT_YET_DENIED: &[&str] = &[];
 
-/// Lines run here whose result differs on purpose.
+/// Lines that this module runs and whose result differs on purpose.
 const INTENDED_DIFFERENCES: &[(&str, &str)] = &[
     ("cc-empty-stdin", "a payload that cannot be read is refused"),
     ("cc-unknown-event", "an unknown event is recorded and goes on: a slip in a file does not stop an agent"),
@@ -37,7 +38,7 @@ struct OpenAgentLockCase {
     harness: String,
     event: String,
     stdin: String,
-    /// Policy of the line; `None` for the built-in one.
+    /// Policy in the line; `None` for OpenAgentLock's built-in policy.
     policy: Option<String>,
     daemon: OpenAgentLockMode,
     /// Files of repositories, by path.
@@ -92,7 +93,7 @@ impl OpenAgentLockCase {
         let fields: Value = serde_json::from_str(&self.stdin).unwrap();
         let mut args = fields["tool_input"].clone();
         let name = fields["tool_name"].as_str().unwrap();
-        // For an MCP tool, the server's address counts if the call itself names none.
+        // For an MCP tool, the server's address is used if the call itself contains no address.
         if name.starts_with("mcp_") && args["url"].is_null() && !args["server_url"].is_null() {
             args["url"] = args["server_url"].clone();
         }
@@ -118,7 +119,7 @@ fn evaluate_events(test: &TestContext, policy: Option<&str>, events: &[Event]) -
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Imports a policy and checks that no part is left out.
+/// Imports a policy and checks that the import omits no part of it.
 fn import_policy(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
     let imported = import_openagentlock_in_mode(daemon, name, text).unwrap();
     assert_eq!(imported.left_out, [], "{text}");
@@ -144,7 +145,7 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
         let test = TestContext::new();
         let yaml = import_policy(case.daemon, "policy.yaml", policy);
         let ruling = &evaluate_events(&test, Some(&yaml), &[case.normal()])[0];
-        // The suggestion is not part of a decision.
+        // Only the reason is compared, without the suggestion that follows it.
         let reason = case.denied.as_deref().map(|reason| reason.split("\n\n→ ").next().unwrap());
         let expected = if reason.is_some() { "deny" } else { "none" };
         assert_eq!(
@@ -169,14 +170,14 @@ fn deny_message(harness: &str, reply: &Value) -> Option<String> {
     (said == "deny").then(|| why.as_str().unwrap().to_owned())
 }
 
-/// Without a daemon, through the command-line program.
+/// Tests the command-line program without a daemon.
 // seed: 001-049, 001-054, 001-058
 #[test]
 fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
     check_answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
 }
 
-/// As installed: the small program that harnesses start, and a daemon.
+/// Tests an installation: the shim that harnesses start, and a daemon.
 // seed: 001-004, 001-054, 001-058
 #[test]
 fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
@@ -208,7 +209,7 @@ fn check_answers(hook: impl Fn(&TestContext, &OpenAgentLockCase, &str) -> Comman
     const DENIED_BY_OUR_RULES_TOO: &[&str] = &["ev-path-glob"];
     for case in cases().iter().filter(|case| case.is_run()) {
         let test = TestContext::new();
-        // Paths in the lines become paths of this test.
+        // Paths in the lines are replaced with paths in the test's directory.
         let here = |text: &str| text.replace("/tmp/", &format!("{}/", test.path("tree").display()));
         if let Some(policy) = &case.policy {
             test.write("home/policy.yaml", &import_policy(case.daemon, "policy.yaml", policy));

@@ -68,7 +68,7 @@ fn a_clock_that_jumps_loses_no_record_and_weakens_nothing() {
     assert_ne!(years[2], years[0], "the clock was changed: {years:?}");
     assert!(years[3] < years[0], "{years:?}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    // Another daemon, with the right clock, appends after records from the future.
+    // A second daemon, whose clock is right, appends to a ledger that contains records from the future.
     let guard = SocketDaemon::of(&test);
     guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("true")).unwrap());
     guard.terminate();

@@ -61,7 +61,7 @@ impl<'t> Transcript<'t> {
     }
 }
 
-/// Words of a line; text in single quotes is one word.
+/// Splits a line into words. Text in single quotes is one word.
 fn words_of(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (number, part) in line.split('\'').enumerate() {
@@ -74,9 +74,9 @@ fn words_of(line: &str) -> Vec<&str> {
     words
 }
 
-/// Replaces what differs from run to run and from machine to machine: times, durations, ids, hashes, keys, file
-/// sizes, the version and the user. Where something was replaced, columns are separated by two blanks, because
-/// their widths depend on the original text.
+/// Replaces values that differ from run to run or from machine to machine: times, durations, ids, hashes, keys, file
+/// sizes, the version and the user. In lines with replaced values, columns are separated by two blanks, because their
+/// widths depend on the original values.
 fn normalize(text: &str) -> String {
     let user = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
     let user = regex::escape(String::from_utf8(user).unwrap().trim());

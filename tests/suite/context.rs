@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A separate home for every test, and the program run in a clean environment.
+//! Gives every test a separate home, and runs the program in a clean environment.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -58,7 +58,7 @@ impl TestContext {
         path
     }
 
-    /// Recorded decisions, oldest first, each with the parts of its payload put back in place.
+    /// Recorded decisions, oldest first. The parts that are stored separately from the record are put back in place.
     pub(crate) fn decisions(&self) -> Vec<Value> {
         let mut decisions: Vec<Value> =
             self.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
@@ -118,7 +118,7 @@ impl TestContext {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let stdin = stdin.to_vec();
-        // A program that rejects its input early closes the pipe.
+        // A write error is ignored: a program that rejects its input early closes the pipe.
         let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
         let output: Output = child.wait_with_output().unwrap();
         feeder.join().unwrap();
@@ -129,7 +129,7 @@ impl TestContext {
         }
     }
 
-    /// Replaces what differs from run to run.
+    /// Replaces the test's directory, which differs from run to run.
     pub(crate) fn normalize(&self, text: &str) -> String {
         text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Recall and false alarms of the built-in rules on a corpus.
+//! Measures the recall and the false alarms of the built-in rules on a corpus.
 //!
 //! No test prints a line of `held-out.jsonl`: the measurement is valid only while rule authors have not seen the
 //! lines.

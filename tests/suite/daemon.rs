@@ -117,7 +117,7 @@ impl RunningDaemon {
         self.send_raw(&[head.as_bytes(), body].concat())
     }
 
-    /// Sends these bytes and reads until the other side closes.
+    /// Sends these bytes and reads until the daemon closes the connection.
     pub(crate) fn send_raw(&self, bytes: &[u8]) -> HttpReply {
         HttpReply::parse(&exchange(self.connect(), bytes))
     }
@@ -185,12 +185,12 @@ impl Drop for RunningDaemon {
     }
 }
 
-/// Formats headers as they are sent.
+/// Joins headers into the lines of a request.
 pub(crate) fn header_lines(headers: &[&str]) -> String {
     headers.iter().fold(String::new(), |lines, header| lines + header + "\r\n")
 }
 
-/// A few digits that differ from those of other tests.
+/// A random number with at most `digits` digits, so that tests running in parallel do not use the same one.
 fn random_digits(digits: u32) -> u128 {
     use std::hash::{BuildHasher, Hasher};
     let one = || u128::from(std::collections::hash_map::RandomState::new().build_hasher().finish());
@@ -198,7 +198,7 @@ fn random_digits(digits: u32) -> u128 {
 }
 
 pub(crate) fn exchange(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
-    // A server that refuses early stops reading; its reply is still readable.
+    // A write error is ignored: a server that refuses early stops reading, but its reply can still be read.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

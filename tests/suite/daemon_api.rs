@@ -149,7 +149,7 @@ fn sessions_are_put_together_and_survive_the_daemon() {
         session["touched"][0]["path"].as_str().is_some_and(|path| path.ends_with("/notes.txt"))
     };
     until("the file is known", || Some(served.json("/v1/sessions/s-1")).filter(read));
-    // The harness sends the model once; every later event has it.
+    // The harness sends the model's name only once, but the records of all later events contain it.
     let leaf = &served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"];
     assert_eq!(leaf["agent"]["model"], "claude-test-1");
     let timeline = served.json("/v1/sessions/s-1/timeline");

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::daemon::{HANG_TIMEOUT, HttpReply, RunningDaemon, exchange, header_lines};
 
-/// Sends a request as an attacker writes it.
+/// Sends a request with exactly these headers, without the token that other helpers add.
 fn request(served: &RunningDaemon, line: &str, headers: &[&str], body: &str) -> HttpReply {
     let headers = header_lines(headers);
     served.send_raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
@@ -56,7 +56,7 @@ fn cross_origin_pages_of_other_origins_get_nothing() {
     let payload = served.test.bash("ls");
     let length = format!("Content-Length: {}", payload.len());
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"] {
-        // Requests that a form can send without a preflight.
+        // A form on a web page can send this request without a CORS preflight.
         let headers = [&host(&served), &format!("Origin: {origin}"), "Content-Type: text/plain", &length];
         let answer = request(&served, "POST /v1/hooks/claude-code/PreToolUse", &headers, &payload);
         assert_eq!(answer.status, 403, "{origin}");
@@ -177,7 +177,7 @@ fn a_body_that_never_ends_is_cut_off() {
     stream.write_all(head.as_bytes()).unwrap();
     let began = Instant::now();
     let mut dripping = stream.try_clone().unwrap();
-    // One byte from time to time, so that the connection never looks dead.
+    // A byte is sent from time to time, so that the connection never seems dead.
     std::thread::spawn(move || {
         while began.elapsed() < HANG_TIMEOUT && dripping.write_all(b" ").is_ok() {
             std::thread::sleep(Duration::from_millis(500));

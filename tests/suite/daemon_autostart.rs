@@ -12,13 +12,13 @@ fn hook(test: &TestContext) {
         std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")),
         &["hook", "claude-code", "PreToolUse"],
     );
-    // A program that a project could have put there.
+    // Variables that a project could set; the started daemon must not inherit them.
     command.env("TENTERHOOK_LISTEN", "127.0.0.1:1").env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
     let ran = test.run_command(command, test.bash("sudo rm -rf /").as_bytes());
     assert!(ran.stdout.contains("deny"), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// DaemonCleanup the daemon of a home when the test ends, even if it fails.
+/// Stops the daemon of a home when the test ends, even if the test fails.
 struct DaemonCleanup<'a>(&'a TestContext);
 
 impl Drop for DaemonCleanup<'_> {

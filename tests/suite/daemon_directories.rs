@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's files and directories must be its own (same-user mode): the attacker is another account that can
-//! write to their parent directories, or created them earlier.
+//! The daemon's files and directories must belong to its own account (same-user mode). The attacker is another account that
+//! can write to their parent directories, or that created them earlier.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn a_directory_of_another_account_is_refused() {
     let owned = rustix::process::getuid().is_root()
         && std::os::unix::fs::chown(test.home(), Some(12_345), None).is_ok();
     if !owned {
-        // Only root can give a directory away; the check of the owner has a test of its own.
+        // Only root can change the owner of a directory. A separate test covers the ownership check.
         return;
     }
     let ran = serve(&test);
@@ -64,7 +64,7 @@ fn a_token_that_others_could_know_is_replaced() {
     let path = test.home().join("run/token");
     std::fs::create_dir(test.home().join("run")).unwrap();
     set_mode(&test.home().join("run"), 0o700);
-    // First a file that others can read, then one behind a link to a file of the attacker's choice.
+    // First a file that other accounts can read, then a link to a file that the attacker chose.
     std::fs::write(&path, &known).unwrap();
     set_mode(&path, 0o644);
     let served = RunningDaemon::in_home(test, &[]);

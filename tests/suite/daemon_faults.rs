@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Daemons that die, stop or are overloaded: every call is answered in time, forbidden calls stay forbidden, and
+//! Daemons that are killed, paused or overloaded: every call is answered in time, forbidden calls are still denied, and
 //! every decision is in the ledger exactly once.
 
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ fn a_daemon_that_is_killed_under_load_loses_nothing() {
                     (first..first + CALLS_PER_CALLER).for_each(|number| assert_answered(test, number));
                 });
             }
-            // At a different time in every round.
+            // The daemon is killed at a different time in every round.
             std::thread::sleep(Duration::from_millis(u64::try_from(round * 37 % 170).unwrap()));
             // Dropping the daemon sends `kill -9`.
             drop(guard);
@@ -132,7 +132,7 @@ fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
             socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap();
         connect(&caller, &address).is_ok().then_some(caller)
     };
-    // As many as the kernel queues. No hook has called yet.
+    // As many connections as the kernel queues, before the first hook call.
     let waiting: Vec<_> = std::iter::from_fn(waits).collect();
     assert!(waits().is_none(), "the queue is full with {} connections", waiting.len());
     let began = Instant::now();

@@ -5,7 +5,7 @@
 use crate::context::repository;
 use crate::daemon::RunningDaemon;
 
-/// Code blocks of a language.
+/// The code blocks of a page in the given language.
 pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let open = format!("```{language}\n");
     page.split(open.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
@@ -24,7 +24,7 @@ fn every_example_of_the_guide_works_as_written() {
         let block = block.replace("127.0.0.1:7878", &served.address.to_string());
         let command = served.test.command(std::path::Path::new("/bin/sh"), &["-c", &block]);
         let ran = served.test.run_command(command, b"");
-        // A stream is cut off after a while: curl's exit code 28.
+        // Exit code 28: curl ends a stream after its time limit.
         assert!([0, 28].contains(&ran.exit), "{block}: {} {}", ran.exit, ran.stderr);
         assert!(!ran.stdout.contains("\"error\""), "{block}: {}", ran.stdout);
         let expected = if block.contains("explain") {

@@ -21,7 +21,7 @@ fn health_names_the_agents_that_are_guarded_and_those_that_are_not() {
     assert_eq!(found["guarded"], json!([]));
     assert!(found["unguarded"].as_array().unwrap().contains(&json!("claude-code")), "{found}");
 
-    // A program that calls hooks is guarded, however it was wired.
+    // Every program that calls hooks is guarded, even if its hooks were not set up by `install`.
     served.post(
         "/v1/hooks/codex/pre-tool-use",
         &json!({

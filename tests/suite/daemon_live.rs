@@ -45,7 +45,7 @@ fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
 fn a_slow_reader_catches_up_and_loses_nothing() {
     let served = RunningDaemon::new();
     let mut slow = served.stream("/v1/ledger/tail?kind=decision", &[]);
-    // Far more than the queue and the socket hold; no other reader waits for this one.
+    // Far more data than the queue and the socket buffer hold. This slow reader must not delay other readers.
     let padding = "x".repeat(20_000);
     for number in 0..400 {
         served.bash(&format!("echo {number} {padding}"));
@@ -106,7 +106,7 @@ fn streams_have_an_end_and_a_limit() {
     assert_eq!((refused.status, refused.message().as_str()), (503, "too many open streams"));
     open.pop();
     until("there is room again", || {
-        // A closed reader is noticed when the daemon writes to it.
+        // The daemon notices a closed stream only when it writes to the stream.
         served.bash("ls");
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 63\n"))
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The OpenAPI document matches the daemon: every reply here is checked against its schema.
+//! Checks that the OpenAPI document matches the daemon: every reply in these tests is compared with its schema.
 
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn every_operation_of_the_document_is_there() {
         let parts = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part });
         let path = parts.collect::<Vec<_>>().join("/");
         for method in operations.as_object().unwrap().keys() {
-            // A stream never ends.
+            // Streams are skipped because they never end.
             if operations[method]["responses"]["200"]["content"]["text/event-stream"].is_object() {
                 continue;
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files change while agents work: the next event uses all of the new files or all of the old ones.
+//! Files change while agents work. The next event uses either all new files or all old files, never a mixture.
 
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::context::TestContext;
 use crate::daemon::{HANG_TIMEOUT, RunningDaemon};
 
-/// A collector that passes on each posted path and body.
+/// Starts a collector. Returns its address and a channel with the path and body of each request.
 fn start_collector() -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -138,7 +138,7 @@ fn a_cookie_without_the_key_of_the_page_opens_nothing() {
     assert!(one.request("GET", "/v1/dashboard", &[], &Value::Null).json()["until"].is_string());
     let [cookie, key] = one.shown();
     let [_, wrong] = other.shown();
-    // Every server on this machine receives the cookie; only our page has the key.
+    // Browsers send the cookie to every server on this machine, but only the dashboard's page has the key.
     for headers in
         [vec![cookie.as_str()], vec![&key], vec![&cookie, &wrong], vec![&cookie, "tenterhook-page: "]]
     {

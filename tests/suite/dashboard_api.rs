@@ -48,7 +48,7 @@ fn a_rule_from_a_decision_is_tested_saved_and_denies() {
         json!({"program": ["docker"], "words": ["run", "ubuntu", "bash"]})
     );
     assert_eq!(drafted["rule"]["examples"]["deny"], json!(["docker run --rm -it ubuntu bash"]));
-    // The user makes the condition wider.
+    // The user edits the draft so that its condition matches more calls.
     let mut rule = drafted["rule"].clone();
     rule["match"]["shell"]["words"] = json!(["run"]);
     rule["reason"] = json!("no containers: here");
@@ -66,7 +66,7 @@ fn a_rule_from_a_decision_is_tested_saved_and_denies() {
     assert_eq!(served.bash("echo docker run").body, "");
     assert_eq!(served.test.last_change()["what"], "policy change");
 
-    // The reverse: an exception for exactly this call, in this directory.
+    // The opposite case: a draft of an exception for exactly this call in this directory.
     served.bash("docker run exactly-this");
     let drafted = draft(&served, &json!({"seq": last_sequence_number(&served), "want": "allow"}));
     assert_eq!(
@@ -136,8 +136,8 @@ fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     assert_eq!(served.post("/v1/hooks/none/test", &sample("x", "Bash")).status, 404);
     assert_eq!(served.post("/v1/hooks/look/test", &json!({})).status, 400);
     assert_eq!(served.json("/v1/ledger/stats")["size"], size, "nothing was recorded");
-    // Over the socket the kernel names the caller: this process, which calls a hook there and then counts as an
-    // agent.
+    // Over the socket the kernel identifies the caller: the test process, which is treated as an agent after it has called
+    // a hook over the socket.
     let socket = served.socket();
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
     terminal_user::request(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);

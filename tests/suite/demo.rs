@@ -33,7 +33,7 @@ fn ctrl_c_ends_the_demo_with_its_daemon_and_leaves_nothing() {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), &["demo"]);
     command.env("TMPDIR", &tmp).stdin(Stdio::null()).stdout(slave).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    // An open handle of the test would keep the terminal open.
+    // The command holds the terminal's other end open, so it is dropped before the test reads to the end.
     drop(command);
     let mut text = String::new();
     until("the agent works", || {

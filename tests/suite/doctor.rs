@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::context::TestContext;
 
-/// Findings about one subject that are not good.
+/// The findings of `doctor` about one subject that report a problem.
 fn bad_findings(answer: &Value, about: &str) -> Vec<String> {
     let findings = answer["findings"].as_array().unwrap().iter();
     findings
@@ -42,7 +42,7 @@ fn permissions_that_are_too_wide_are_found_and_fixed() {
     let ran = test.run(&["doctor", "--json"]);
     assert_eq!(ran.exit, 1);
     assert_eq!(bad_findings(&ran.json(), "permissions").len(), 1, "{}", ran.stdout);
-    // A fix would also start a daemon; the test checks only the permissions.
+    // The test corrects the permissions itself: `doctor --fix` would also start a daemon.
     open(0o700);
     assert!(bad_findings(&test.run(&["doctor", "--json"]).json(), "permissions").is_empty());
 }

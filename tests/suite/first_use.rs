@@ -12,7 +12,7 @@ use crate::context::{TestContext, repository};
 use crate::daemon::RunningDaemon;
 use crate::terminal_user::until;
 
-/// A home whose only hook runs this command line, with further keys.
+/// A home with a single hook. `runs` contains its command line and further keys.
 fn home_with_hook(runs: &str) -> TestContext {
     let test = TestContext::new();
     test.write(
@@ -163,7 +163,7 @@ fn explain_takes_a_number_an_id_a_part_of_it_or_last() {
     let (beginning, end) = (id.get(..12).unwrap(), id.get(20..).unwrap());
     for said in [id, beginning, end, "last", &number] {
         let ran = test.run(&["explain", said]);
-        // Ids begin with a time, which both share.
+        // Ids begin with a timestamp. The beginnings of both ids are equal if both decisions have the same timestamp.
         if said == beginning && ran.exit == 2 {
             assert!(ran.stderr.contains("more than one decision fits"), "{}", ran.stderr);
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every payload captured from a real client passes through the pipeline and back.
+//! Runs every payload captured from a real client through the pipeline, and checks the reply.
 
 use std::collections::BTreeMap;
 
@@ -152,8 +152,8 @@ fn outcomes() -> Vec<Outcome> {
     all
 }
 
-/// Clients silently drop replies that are slightly wrong, so every reply to every event is checked against what the
-/// client was measured to accept.
+/// Clients silently drop replies that are slightly wrong. Every reply to every event is therefore compared with the replies
+/// that the client accepts, as measured.
 // seed: 001-006, 001-056
 #[test]
 fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
@@ -173,7 +173,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
             let specific = &json["hookSpecificOutput"];
             assert!(specific.is_null() || specific["hookEventName"] == row.native, "{at}");
 
-            // The reply contains everything the harness can express, and names the rest as lost.
+            // The reply contains every part of the outcome that the harness supports; other parts are reported as lost.
             let prevented = specific["permissionDecision"] == "deny"
                 || specific["decision"]["behavior"] == "deny"
                 || specific["action"] == "decline"

@@ -57,7 +57,7 @@ fn the_example_in_the_spec_is_what_the_program_writes() {
     let mut written = test.records().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
     assert_eq!(written["stored"].take(), block("json payload"));
     written.as_object_mut().unwrap().remove("stored");
-    // The page shows records of a daemon.
+    // The page shows a record of a daemon, which has no `fallback`.
     assert_eq!(written["facts"]["fallback"], "no daemon");
     written.as_object_mut().unwrap().remove("facts");
     let mut shown = block("json leaf");
@@ -174,7 +174,7 @@ fn seeds() {
     check("docs/seeds.md", &format!("{NOTE}\n{}", crate::seed_statements::page()));
 }
 
-/// What `make e2e` proves on the real clients, from its own table.
+/// The table of what `make e2e` proves with real clients, generated from the tests' own table.
 fn seen() -> String {
     let read = |name: &str| std::fs::read_to_string(repository().join("tests/e2e").join(name)).unwrap();
     let (matrix, clients) = (read("matrix.txt"), read("clients.txt"));

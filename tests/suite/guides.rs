@@ -20,7 +20,7 @@ fn text_of(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Follows a page from its first command to its last.
+/// Runs all commands of a page in order.
 fn follow(page: &Page) {
     let mut reader = Reader::new();
     (page.setup)(&mut reader);

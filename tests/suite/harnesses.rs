@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every harness as a user meets it: detected, wired together with others, probed, and lost.
+//! The commands for harnesses: detecting them, wiring several at once, probing them, and noticing removed hooks.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -125,8 +125,8 @@ fn a_user_selects_by_number() {
     let test = TestContext::new();
     test.write("person/.gemini/settings.json", "{}");
     test.write("person/.qwen/settings.json", "{}");
-    // Installed agents come first and are marked. `script` provides a terminal: the user turns the second of the
-    // two off, then confirms.
+    // Installed agents are listed first and are selected. `script` provides a terminal, on which the user deselects the
+    // second of the two agents and then confirms.
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let command = test.command(Path::new("script"), &["-qec", &format!("'{program}' install"), "/dev/null"]);
     let ran = test.run_command(command, b"2\n\ny\n");
@@ -275,7 +275,7 @@ fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
     }
 }
 
-/// Item of a harness's guide that begins with this title.
+/// The list item in a harness's guide that begins with this title.
 fn guide_item(harness: &str, title: &str) -> String {
     let path = crate::context::repository().join(format!("docs/guide/harness-{harness}.md"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -286,8 +286,8 @@ fn guide_item(harness: &str, title: &str) -> String {
 // seed: 001-029
 #[test]
 fn the_guide_of_codex_states_what_is_not_covered() {
-    // The judge asks about programs that take typed text where no hook sees that text; the table says where.
-    // `tests/e2e/tests/codex.rs` runs the real client.
+    // In some harnesses no hook sees text that is typed into a running program. For these harnesses, which are marked in the
+    // harness table, the judge asks about programs that read typed text. `tests/e2e/tests/codex.rs` runs the real client.
     let unhooked = |harness: &&tenterhook_harness::Harness| harness.unhooked_stdin;
     let unhooked: Vec<_> = tenterhook_harness::HARNESSES.iter().filter(unhooked).collect();
     let ids: Vec<_> = unhooked.iter().map(|harness| harness.id).collect();
@@ -344,7 +344,7 @@ fn adopted_hooks_serve_another_harness_and_move_back() {
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
     assert!(!test.home().join("tenterhook.yaml").exists());
 
-    // Uninstalling restores them even if an install came in between.
+    // `uninstall` restores the adopted hooks even if `install` was run after `adopt`.
     assert_eq!(test.run_on_terminal(&["adopt", "claude-code", "--yes"]).exit, 0);
     assert_eq!(test.run_on_terminal(&["install", "claude-code", "--yes"]).exit, 0);
     let ran = test.run_on_terminal(&["uninstall", "claude-code", "--yes"]);

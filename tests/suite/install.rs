@@ -109,7 +109,7 @@ fn homes_with_spaces_and_quotes_work() {
     let text = std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap();
     let settings: Value = serde_json::from_str(&text).unwrap();
     let wired = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
-    // As the client runs it: through a shell.
+    // The client runs the command through a shell, so the test does too.
     let command = test.command(std::path::Path::new("/bin/sh"), &["-c", wired]);
     let ran = test.run_command(command, test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `judge`: the rules alone, without a state directory.
+//! `judge`: evaluates only rules, without a state directory.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

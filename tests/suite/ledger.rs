@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the program records, how, and what happens when it cannot.
+//! The records that the program writes, and its behaviour when it cannot write them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -89,7 +89,7 @@ fn hooks_that_run_at_the_same_time_are_all_recorded_once() {
             });
         }
     });
-    // Hooks that waited too long have spooled; the next one imports these decisions.
+    // Hooks that waited too long for the ledger wrote their decision to the spool. This command imports the spool.
     test.run(&["ledger", "checkpoint"]);
     let mut commands: Vec<_> = test
         .decisions()
@@ -135,7 +135,7 @@ fn while_another_process_writes_decisions_are_spooled_and_imported_once() {
     assert!(moment("ts") < moment("recorded"), "both times are there");
     assert!(files_below(&test.home().join("spool")).is_empty());
 
-    // As a crash between recording and removing leaves it.
+    // The state after a crash between writing the record and removing the spool file.
     std::fs::write(test.home().join(format!("spool/{id}.json")), copy).unwrap();
     hook(&test, "ls");
     assert_eq!(test.decisions().len(), 4, "it is not recorded twice");
@@ -175,7 +175,7 @@ fn secrets_are_nowhere_on_the_disk() {
     verify(&test);
 }
 
-/// Whether file modes apply to this account: root can write everywhere.
+/// Whether the tests run as root, which can write to every file regardless of its mode.
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0)
 }
@@ -184,7 +184,7 @@ fn is_root() -> bool {
 fn a_call_that_cannot_be_recorded_is_denied_at_the_gate() {
     let test = TestContext::new();
     hook(&test, "ls");
-    // Blocks root as well: a file is where each directory should be.
+    // A file in place of each directory prevents writing, even for root.
     std::fs::remove_dir_all(test.home().join("ledger")).unwrap();
     std::fs::remove_dir_all(test.home().join("spool")).unwrap();
     test.write("home/ledger", "in the way");
@@ -211,7 +211,7 @@ fn a_damaged_ledger_loses_no_decision_and_is_reported() {
     let test = TestContext::new();
     hook(&test, "ls");
     assert_eq!(test.decisions().len(), 1);
-    // The journal would repair the damaged database.
+    // The journal is damaged too, because SQLite would use it to repair the database.
     for name in ["ledger.db", "ledger.db-wal"] {
         let nonsense = "no database at all, but long enough to be looked at";
         std::fs::write(test.home().join("ledger").join(name), nonsense).unwrap();

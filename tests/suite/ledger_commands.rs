@@ -17,7 +17,7 @@ fn home_with_records() -> TestContext {
     }
     let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
     test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
-    // Spooled decisions are imported.
+    // Reading the records also imports the spool.
     assert_eq!(test.records().len(), 6);
     test
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger checkpoint | erase | prune | key` while a daemon holds the ledger: the daemon does the work, and the
-//! output is the same as without one.
+//! `ledger checkpoint | erase | prune | key` while a daemon holds the ledger. The daemon does the work, and the output is
+//! the same as without a daemon.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::context::{CommandOutput, TestContext};
 use crate::terminal_user::SocketDaemon;
 
-/// Makes three calls of an agent; from then on this process counts as one.
+/// Makes three hook calls. From then on the test process is treated as an agent.
 fn record_calls(test: &TestContext) {
     for command in ["ls", "sudo rm -rf /", "make"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
@@ -18,7 +18,7 @@ fn record_calls(test: &TestContext) {
     assert_eq!(test.decisions().len(), 3);
 }
 
-/// Output without what differs between ledgers: numbers, keys and hashes.
+/// Exit code and output, without the numbers, keys and hashes that differ between ledgers.
 fn stable_output(ran: &CommandOutput) -> (i32, String, String) {
     let plain = |text: &str| {
         let number = |c: char| c.is_ascii_digit();

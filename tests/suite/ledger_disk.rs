@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home on a full or read-only disk: calls that cannot be recorded are denied, and work continues once there is
-//! room.
+//! A home on a full or read-only disk. Calls that cannot be recorded are denied, and work continues once there is free
+//! space again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,7 +53,7 @@ fn decisions(printed: &str) -> Vec<Option<String>> {
     found
 }
 
-/// Target of a copy of the home, which is checked after the disk is unmounted.
+/// Path for a copy of the home, which the test checks after the disk is unmounted.
 fn copy_of_home(test: &TestContext) -> PathBuf {
     test.path("copy")
 }

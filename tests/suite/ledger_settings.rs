@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::context::{CommandOutput, TestContext};
 
-/// A hook decides and spools, because no daemon runs; the next reader imports the decision.
+/// Runs a hook without a daemon. The hook writes its decision to the spool, and the next reader of the ledger imports it.
 fn hook(test: &TestContext, command: &str) -> CommandOutput {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     test.run(&["ledger", "stats"]);
@@ -127,7 +127,7 @@ fn an_invalid_setting_is_reported_and_stops_nothing() {
     assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed", "the other key counts");
 }
 
-/// A server that answers every request with `200` and passes its body on.
+/// Starts a server that answers every request with `200`. Returns its address and a channel with the request bodies.
 fn start_server() -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told?token=x", listener.local_addr().unwrap());
@@ -147,7 +147,7 @@ fn start_server() -> (String, Receiver<String>) {
                     break body.to_owned();
                 }
             };
-            // Sent before the reply, so that an answered client has always been received.
+            // The body is forwarded before the reply is sent, so that it is available as soon as the client has its reply.
             drop(tell.send(body));
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
         }
@@ -167,7 +167,7 @@ fn checkpoints_go_where_the_settings_say() {
     let ran = hook(&test, "ls");
     assert_eq!(ran.stderr, "");
     let held = || std::fs::read_to_string(&file).unwrap();
-    // The first record of a ledger has a checkpoint of its own.
+    // The first record of a ledger gets its own checkpoint.
     let latest = || std::iter::from_fn(|| told.try_recv().ok()).last();
     let note = latest().unwrap();
     assert_eq!(held(), note);
@@ -268,10 +268,10 @@ fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
 fn a_passphrase_is_prompted_for_and_not_echoed() {
     let test = TestContext::new();
     hook(&test, "ls");
-    // Runs as the user, not as the agent that called a hook.
+    // Without its mark, the test process is treated as the user, not as the agent that called a hook.
     test.records();
     std::fs::remove_dir_all(test.home().join("run/agents")).unwrap();
-    // `script` provides a terminal. The typist waits for the prompt.
+    // `script` provides a terminal. Each line is typed only after its prompt appears.
     let typed = |args: &str, lines: &[&str]| -> (i32, String) {
         let line = format!("{} {args}", env!("CARGO_BIN_EXE_tenterhook"));
         let mut command = test.command("/usr/bin/script".as_ref(), &["-qec", &line, "/dev/null"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger verify` detects edits of the ledger and names what was changed.
+//! `ledger verify` detects changes to the ledger and reports what was changed.
 
 use rusqlite::Connection;
 
@@ -11,7 +11,7 @@ fn home_with_records() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
-        // Each has a checkpoint of its own.
+        // Each decision gets its own checkpoint.
         test.run(&["ledger", "checkpoint"]);
     }
     assert_eq!(test.records().len(), 6);
@@ -105,7 +105,7 @@ fn a_rollback_is_found_with_a_later_checkpoint() {
     let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4; UPDATE leaves SET head = zeroblob(64)";
     std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
     insta::assert_snapshot!(verify_after_sql(&test, sql), @"✗ record 3: the signature of the last commit was removed from its row");
-    // How the head's column looks in a store of an older format.
+    // This value of `heads_from` occurs in stores that were created with an older format.
     let sql = "UPDATE meta SET value = '4' WHERE name = 'heads_from'";
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of the ledger is consistent");

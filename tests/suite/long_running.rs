@@ -13,18 +13,18 @@ use serde_json::json;
 use crate::daemon::{HANG_TIMEOUT, RunningDaemon, until};
 use crate::daemon_faults::soak_rounds;
 
-/// Maximum memory kept after a burst, without the program's text, in kB.
+/// Maximum memory that the daemon keeps after a burst, without the program's code, in kB.
 const MAX_MEMORY_AFTER_BURST_KB: u64 = 64 * 1024;
 /// Size of the file that each call of a burst writes.
 const CONTENT_BYTES: usize = 60_000;
 
 /// How long an idle daemon is watched.
 const IDLE_WATCH_TIME: Duration = Duration::from_secs(15);
-/// Maximum number of wake-ups of its threads in that time. A file check every ten seconds wakes about nine threads;
-/// a timer of 300 ms would wake fifty.
+/// Maximum number of times that the idle daemon's threads may wake up in `IDLE_WATCH_TIME`. The file check every ten
+/// seconds wakes about nine threads; a 300 ms timer would cause fifty wake-ups.
 const MAX_WAKE_UPS: u64 = 30;
 
-/// How often the threads of the daemon have gone to sleep.
+/// How often the daemon's threads have gone to sleep since they were started.
 fn count_sleeps(served: &RunningDaemon) -> u64 {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", served.pid().as_raw_nonzero())).unwrap();
     let count = |task: std::fs::DirEntry| {
@@ -40,7 +40,7 @@ fn count_sleeps(served: &RunningDaemon) -> u64 {
 fn an_idle_daemon_sleeps() {
     let served = RunningDaemon::new();
     served.hook(&served.test.bash("ls"));
-    // Memory is returned, and idle threads end.
+    // Time for the daemon to return memory and for idle threads to end.
     std::thread::sleep(Duration::from_secs(18));
     let before = count_sleeps(&served);
     std::thread::sleep(IDLE_WATCH_TIME);
@@ -72,7 +72,7 @@ fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let mut reply = String::new();
-    // A call that comes too late is refused, which is fine: it used memory as well.
+    // An overloaded daemon may refuse a call. The test accepts this, because a refused call uses memory as well.
     stream.write_all(request.as_bytes()).is_ok()
         && stream.read_to_string(&mut reply).is_ok()
         && reply.contains(" 200 ")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `install --system` for every harness whose machine-wide settings outrank those of accounts: what is written,
-//! that it denies for another account, and that uninstall removes it. Needs root to act as another account; without
-//! it the tests print a note and return.
+//! `install --system` for every harness whose machine-wide settings take precedence over those of accounts. The tests check
+//! the files that are written, that the hooks deny calls of another account, and that `uninstall` removes the files. They
+//! need root to act as another account; without root they print a note and return.
 
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::context::CommandOutput;
 use crate::system::{STRANGER, SystemHome, as_stranger, is_root};
 
-/// A harness, its files below the root of the machine, the event before a tool call and its payload.
+/// A harness, its machine-wide settings files, and the event and payload that it sends before a tool call.
 struct MachineHarness {
     id: &'static str,
     title: &'static str,
@@ -95,7 +95,7 @@ pub(crate) fn install(system: &SystemHome, id: &str) -> CommandOutput {
     ran
 }
 
-/// Findings of `doctor` about a harness that are not good.
+/// The exit code of `doctor`, and its findings about a harness that report a problem.
 pub(crate) fn bad_findings(system: &SystemHome, title: &str) -> (i32, String) {
     let ran = run(system, &["doctor", "--json"]);
     let answer = ran.json();
@@ -104,7 +104,7 @@ pub(crate) fn bad_findings(system: &SystemHome, title: &str) -> (i32, String) {
     (ran.exit, about.map(|finding| finding["says"].as_str().unwrap()).collect())
 }
 
-/// A machine whose settings guard every client that has such settings.
+/// A machine whose machine-wide settings guard every client that supports them.
 fn machine_with_every_client() -> SystemHome {
     let system = SystemHome::new();
     for row in MACHINE_HARNESSES {
@@ -202,7 +202,7 @@ fn hooks_of_the_organisation_stay_in_codex_requirements() {
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches("[[hooks.PreToolUse]]").count(), 2, "{text}");
     assert!(text.contains("[features]\nhooks = true\n"), "{text}");
-    // Tables cannot be added to an inline array; nothing is written then.
+    // TOML tables cannot be added to an inline array, so nothing is written.
     run(&system, &["uninstall", "codex", "--yes"]);
     std::fs::write(&file, "[hooks]\nPreToolUse = []\n").unwrap();
     let ran = run(&system, &["install", "codex", "--yes"]);

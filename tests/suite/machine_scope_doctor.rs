@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor` reports settings that switch machine-wide hooks off, as measured on the clients. Needs root for
-//! `install --system`; without it the tests print a note and return.
+//! `doctor` reports settings that switch off machine-wide hooks, as measured with the real clients. The tests need root for
+//! `install --system`; without root they print a note and return.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -14,7 +14,7 @@ use crate::daemon::{RunningDaemon, until};
 use crate::machine_scope::{bad_findings, install, path};
 use crate::system::{STRANGER, SystemHome, is_root};
 
-/// An account of the machine with a separate home.
+/// Adds an account with its own home directory to the machine.
 fn create_account(test: &TestContext) -> PathBuf {
     let home = test.path("ada");
     std::fs::create_dir_all(&home).unwrap();
@@ -45,7 +45,7 @@ fn server_managed_settings_that_drop_claude_code_s_managed_files_are_broken() {
     // The account is guarded with these hooks in the server-managed settings.
     write(&std::fs::read_to_string(path(&system, "etc/claude-code/managed-settings.json")).unwrap());
     assert_eq!(bad_findings(&system, "Claude Code").1, "");
-    // Hooks of managed settings run for any settings in an account's own files.
+    // Hooks in managed settings run regardless of the settings in an account's own files.
     std::fs::write(home.join(".claude/settings.json"), "{\"disableAllHooks\": true}").unwrap();
     assert_eq!(bad_findings(&system, "Claude Code").1, "");
 }
@@ -222,7 +222,7 @@ fn an_account_s_own_doctor_explains_why_the_machine_s_hooks_do_not_run_for_it() 
     let (standing, says) = account_finding(&account_doctor(&system.test), "Claude Code");
     assert!(standing == "broken" && says.contains("ignores every file of managed settings"), "{says}");
     std::fs::remove_file(copy).unwrap();
-    // Written by another version, or changed by the administrator.
+    // The file was written by another version, or changed by the administrator.
     let file = path(&system, "etc/claude-code/managed-settings.json");
     let mut settings: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests of the whole program from outside, in one binary, because linking takes most of the build time.
+//! Tests that run the whole program from outside. They are in one binary, because linking takes most of the build time.
 
 #![expect(
     clippy::unwrap_used,

@@ -80,7 +80,7 @@ fn a_file_that_others_can_write_can_only_add_strictness_and_is_reported() {
 fn a_file_of_another_account_can_only_add_strictness() {
     let test = TestContext::new();
     let file = test.write_system(RULES);
-    // Only root can give files away; other accounts skip this part.
+    // Only root can change a file's owner, so other accounts skip this part.
     if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
         assert_exposed(&test, "/system/policy.yaml` belongs to user 12345, not to root");
     }

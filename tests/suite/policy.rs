@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy`: the layers, their combination, and which layer takes precedence.
+//! `policy`: the layers, how they are combined, and which layer takes precedence.
 
 use serde_json::{Value, json};
 

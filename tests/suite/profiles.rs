@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A harness's own hook settings, run by the harness's own rules, through the program.
+//! Runs a harness's own hook settings through the program, as the harness itself would run them.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn the_original_s_weakness_is_reproduced_under_its_profile_only() {
     let args = ["--profile", "gemini", "--event", "BeforeModel", "--settings", &settings, "--json"];
     assert_eq!(fire(&test, &args, &input).json()["decision"], "none", "a later allow erases an earlier deny");
 
-    // The same two hooks guarding an agent: the deny wins.
+    // If the same two hooks guard an agent, the denial takes precedence.
     test.write(
         "home/tenterhook.yaml",
         &format!(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that users describe: calls are judged by the descriptions, with and without a daemon. Descriptions make
+//! Program descriptions of users: calls are evaluated with these descriptions, with and without a daemon. Descriptions make
 //! rules stricter and never weaker, and the guarded agent cannot write them.
 
 use std::os::unix::fs::PermissionsExt;

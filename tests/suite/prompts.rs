@@ -22,7 +22,7 @@ fn run_and_answer(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, 
     run_and_answer_at("[y/N] ", test, args, answer)
 }
 
-/// As [`run_and_answer`], but types the answer once the screen shows a text.
+/// Like [`run_and_answer`], but types the answer once the screen shows the text `shown`.
 fn run_and_answer_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
     let (mut near, far) = terminal();
     let end = || Stdio::from(OwnedFd::from(far.try_clone().unwrap()));
@@ -39,7 +39,7 @@ fn run_and_answer_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u
             continue;
         }
         let mut part = [0; 4096];
-        // Reading fails once no process has the other end open.
+        // Reading fails once no process has the terminal's other end open.
         let Ok(read) = near.read(&mut part) else { break };
         if read == 0 {
             break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The build of `make run`, with a fake cargo.
+//! Tests the build step of `make run` with a fake cargo.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 

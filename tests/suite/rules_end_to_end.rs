@@ -16,7 +16,7 @@ fn home_with_rules(rules: &str) -> TestContext {
     test
 }
 
-/// The deciding part of the reply; `null` if the reply has none.
+/// The part of the reply that contains the decision; `null` if there is none.
 fn decide(test: &TestContext, command: &str) -> Value {
     let ran = test.run_with(HOOK, test.bash(command).as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Test programs with their own hooks: clients of a real daemon.
+//! Helpers for tests of programs that register hooks with a real daemon.
 
 use std::future::Future;
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl RunningDaemon {
         Client::new(Address::Tcp { address: self.address, token: self.token.clone() }).unwrap()
     }
 
-    /// Recorded changes of this name, oldest first.
+    /// The records of changes with this name, oldest first.
     pub(crate) fn changes(&self, what: &str) -> Vec<Value> {
         self.test.records().into_iter().filter(|leaf| leaf["what"] == what).collect()
     }
@@ -37,7 +37,7 @@ pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     runtime.block_on(async { tokio::time::timeout(HANG_TIMEOUT, test).await.unwrap() })
 }
 
-/// A shell command that is about to run.
+/// The event of a shell command that is about to run.
 pub(crate) fn shell(command: &str) -> FiredEvent {
     let payload = json!({"tool": "Bash", "args": {"command": command}, "context": {"workingDirectory": "/"}});
     FiredEvent::new("PreToolUse", &payload).session("s-1").source("my-agent")
@@ -71,7 +71,7 @@ pub(crate) struct RawClient {
 }
 
 impl RawClient {
-    /// Opens the stream of a client directly, in place of the client's own.
+    /// Opens a stream with the client's connection, in place of the stream that the client opens itself.
     pub(crate) async fn open(client: &Client) -> Self {
         let mut rpc = client.rpc();
         let (answers, mut waiting) = mpsc::channel(8192);

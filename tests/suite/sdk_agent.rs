@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's agent, as programs use it: sessions, turns, single tools.
+//! The daemon's own agent, as programs use it: sessions, turns, single tools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ pub(crate) fn unrestricted_session(served: &RunningDaemon) -> NewSession {
     NewSession::in_dir(served.test.path("work")).permission_mode("bypassPermissions")
 }
 
-/// As [`unrestricted_session`], with a model that follows a script.
+/// Like [`unrestricted_session`], with a model that follows a script.
 fn scripted_session(served: &RunningDaemon, script: &str) -> NewSession {
     let path = served.test.write("script.yaml", script);
     unrestricted_session(served).model(&json!({"provider": "scripted", "name": "scripted-1", "script": path}))
@@ -152,7 +152,7 @@ fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
     assert!(results[0].is_error && results[0].contains("no clocks here"), "{results:?}");
     assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result event for hooks");
 
-    // Control: without the hook it runs, and its output is not an error.
+    // For comparison: without the hook the command runs, and its output is not an error.
     let (served, model) = turn_with_one_command("date > ran.txt; echo done", []);
     assert!(served.test.path("work").join("ran.txt").exists());
     assert!(!model.tool_results()[0].is_error && model.tool_results()[0].contains("done"));
@@ -204,7 +204,7 @@ fn a_tool_from_outside_is_judged_like_any_other() {
     });
 }
 
-/// Auto-format, with a hook that has no matcher.
+/// An auto-format hook without a matcher would otherwise be called about its own actions, again and again.
 #[test]
 fn a_hook_is_not_called_about_its_own_actions_and_others_are() {
     let served = RunningDaemon::new();
@@ -272,7 +272,7 @@ fn a_disconnecting_client_ends_the_turn_and_nothing_of_it_is_left() {
         until("the process has ended", async || !is_running(&pid)).await;
         // The session continues.
         assert!(client.execute_tool(&session, "Bash", &bash("true")).await.unwrap().success);
-        // A single tool ends with its caller or with its session.
+        // A single tool is stopped when its caller or its session ends.
         let (rm, asks, at) = ("rm -f pid; echo $$ > pid; sleep 300", client.clone(), session.clone());
         let asked = tokio::spawn(async move { asks.execute_tool(&at, "Bash", &bash(rm)).await });
         until("it runs", async || {
@@ -287,7 +287,7 @@ fn a_disconnecting_client_ends_the_turn_and_nothing_of_it_is_left() {
 }
 
 fn is_running(pid: &str) -> bool {
-    // A zombie runs nothing.
+    // A zombie no longer runs, so it is not counted.
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
 }
@@ -303,7 +303,7 @@ fn a_failed_tool_is_retried_by_the_program_that_fired_it() {
         let fired = client.fire(FiredEvent::new("ToolError", &payload).session("s")).await.unwrap();
         assert_eq!((fired.blocked, fired.retry), (false, Some(Duration::from_millis(40))));
 
-        // The daemon's agent does retry.
+        // The daemon's agent retries the tool.
         let session = client.create_session(unrestricted_session(&served)).await.unwrap();
         let once = "test -e there || { touch there; exit 1; }";
         assert!(client.execute_tool(&session, "Bash", &bash(once)).await.unwrap().success);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An agent cannot choose its own guards. Each test is named after its mode.
+//! An agent cannot change the hooks that guard it. The name of each test begins with its mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
@@ -18,7 +18,7 @@ fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level()
         let client = tenterhook_client::Client::builder(address()).id(id).build().unwrap();
         let hook = || Hook::on("PreToolUse").id("guard").run(|_| async { HookResponse::block("guarded") });
         client.register(hook()).await.unwrap();
-        // The test calls a hook as a harness does; from here on it counts as a guarded agent.
+        // The test calls a hook as a harness does. From here on it is treated as a guarded agent.
         let payload = served.test.bash("ls");
         tokio::task::block_in_place(|| served.hook(&payload));
         let thief = tenterhook_client::Client::builder(address()).id(id).build().unwrap();
@@ -32,7 +32,7 @@ fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level()
             assert_eq!(code(&error), ErrorCode::ErrorRefused);
             assert!(error.to_string().contains("guarded"), "{error}");
         }
-        // It cannot answer for the program even with the right id.
+        // The agent cannot answer in place of the program, even if it knows the program's id.
         let error = thief.ready().await.unwrap_err();
         assert!(matches!(error, Error::Status { code: tonic::Code::PermissionDenied, .. }), "{error:?}");
         assert!(tokio::task::block_in_place(|| served.bash("ls")).body.contains("guarded"));
@@ -45,7 +45,7 @@ fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level()
     assert_eq!(refused[0]["detail"]["authority"]["agent"]["pid"], std::process::id());
 }
 
-/// A program that fires events is an agent, and what it starts is guarded; it may manage its own hooks.
+/// A program that fires events is an agent. The processes it starts are guarded, but it may manage its own hooks.
 #[test]
 fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not() {
     let served = RunningDaemon::new();
@@ -55,11 +55,11 @@ fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not
         fire(&client, "ls").await;
         client.register(Hook::on("Stop").id("second")).await.unwrap();
         client.unregister_hook(&id).await.unwrap();
-        // It may not weaken the protection of others.
+        // The program may not weaken protection that affects others.
         let error = client.set_audit_level(AuditLevel::Off, None).await.unwrap_err();
         assert_eq!(code(&error), ErrorCode::ErrorRefused);
     });
-    // A child of the agent meets the same gate through the command-line program.
+    // The same gate refuses the command-line program if a child of the agent runs it.
     let ran = served.test.run(&["mode", "monitor"]);
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("a guarded agent"), "{}", ran.stderr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The a3s and sdk lines of tests/cases/claude_a3s.jsonl that need more than one hook's answer: limits, timeouts,
-//! several hooks, observers. The dialects' tests cover what one answer means.
+//! The `a3s` and `sdk` lines of `tests/cases/claude_a3s.jsonl` that involve more than a single hook's answer: limits,
+//! timeouts, several hooks, observers. The tests of the dialects cover the meaning of a single answer.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn event(case: &Value) -> FiredEvent {
         "post_tool_use" => "PostToolUse",
         name => name,
     };
-    // The name that A3S Code uses.
+    // The field names that A3S Code uses.
     let mut own = json!({"tool": payload["tool"], "args": payload["args"]});
     if payload["tool"].is_null() {
         own = json!({"tool": input["tool_name"], "args": input["tool_input"]});
@@ -138,7 +138,7 @@ fn a3s_011_a_path_pattern_fits_at_any_depth() {
     });
 }
 
-/// A hook that is not waited for decides nothing, as the design has it; gates are registered without `async`.
+/// An `async` hook is not waited for and therefore decides nothing. Hooks that decide are registered without `async`.
 #[test]
 fn a3s_013_and_102_an_observer_decides_nothing_and_a_gate_does() {
     let late = "late";
@@ -155,12 +155,12 @@ fn a3s_104_a_failing_observer_blocks_nothing() {
     assert_eq!((fired.blocked, steps), (false, vec!["failed".to_owned()]));
 }
 
-/// The original lost changes made before a skip, and skipped later gates without a message.
+/// The original lost changes that were made before a skip, and skipped later hooks without a message.
 #[test]
 fn a3s_106_answers_before_a_skip_count_and_the_trace_names_skipped_hooks() {
     let (fired, steps) = outcome("a3s-106-skip-drops-modification", |hook| hook);
     assert!(!fired.blocked, "{fired:?}");
-    // `modified: {"x": 1}` matches no schema: here it is reported as a failure of that hook.
+    // `modified: {"x": 1}` does not match the schema, so Tenterhook reports a failure of that hook.
     assert_eq!(steps, ["failed", "ran", "skipped"]);
 }
 
@@ -177,7 +177,7 @@ fn a3s_001_003_005_108_and_110_block_modify_and_retry() {
     assert!(fired.reason.unwrap().contains("try again in 500 ms"), "bounded");
     let (fired, _) = outcome("a3s-108-retry-default-delay", unchanged);
     assert!(fired.reason.unwrap().contains("try again in 1000 ms"), "bounded");
-    // The original loses the rewrite; here it applies.
+    // The original loses the rewrite; Tenterhook applies it.
     let (fired, _) = outcome("a3s-110-pretool-modified-not-applied", unchanged);
     assert_eq!(fired.modified.unwrap()["args"]["command"], "safe");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that crash, hang, answer twice, late or with nonsense: no answer is matched to another call, nothing is
-//! left behind, and the outcome follows the hook's `failBehavior`.
+//! Programs that crash or hang, or whose answers are repeated, late or invalid. No answer is matched to the wrong call, no
+//! state is left behind, and the outcome follows the hook's `failBehavior`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,7 +30,7 @@ fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
     let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
-        // No hook answers before all were called.
+        // No hook answers before all hooks were called.
         let gate = Arc::new(tokio::sync::Semaphore::new(0));
         let (waiting, asked) = (Arc::clone(&gate), Arc::new(AtomicU32::new(0)));
         let counting = Arc::clone(&asked);
@@ -115,7 +115,7 @@ fn a_program_that_hangs_fails_as_configured_and_delays_no_other() {
                 (cancelled.call_id, cancelled.error.clone().unwrap().code()),
                 (asked.call_id, ErrorCode::ErrorTimedOut)
             );
-            // Too late, and twice.
+            // The answer is sent twice, and both times too late.
             for expected in [ErrorCode::ErrorTimedOut, ErrorCode::ErrorTimedOut] {
                 raw.answers
                     .send(HookResponse { action: HookAction::Block.into(), ..answer(&asked) })
@@ -167,7 +167,7 @@ fn nonsense_is_a_failure_and_is_reported_to_the_program() {
             let note = fired.outcome["trace"][0]["note"].as_str().unwrap_or_default().to_owned();
             assert!(fired.blocked && note.contains(why), "{why}: {fired:?}");
         }
-        // An answer without a call, and two answers to one call: the first counts.
+        // An answer to an unknown call is rejected. Of two answers to the same call, the first applies.
         raw.answers.send(HookResponse { call_id: u64::MAX, ..HookResponse::default() }).await.unwrap();
         let fired = tokio::spawn(async move { agent.fire(shell("ls")).await.unwrap() });
         let asked = raw.next_of(HookEventKind::HookEvent).await;
@@ -213,7 +213,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
         let fired = fire(&agent, "ls").await;
         assert!(fired.blocked, "{fired:?}");
         assert!(fired.reason.unwrap().contains("the client is not connected"));
-        // Started again with the same id: its hook still exists and is registered again with its function.
+        // The program is started again with the same id. Its hook still exists and gets its function by registering again.
         let second = started();
         second.register(hook()).await.unwrap();
         assert!(!fire(&agent, "ls").await.blocked);

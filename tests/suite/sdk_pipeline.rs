@@ -218,7 +218,7 @@ fn ten_hooks_per_event_and_fifty_in_all_unless_configured() {
         );
         client.close().await;
     });
-    // The daemon removes the hooks after the client has gone, each with a record of its own.
+    // After the client has disconnected, the daemon removes its hooks and records each removal.
     let all_removed = || Some(served.changes("hook unregistered").len()).filter(|count| *count >= 50);
     assert_eq!(crate::terminal_user::until("every hook is removed", all_removed), 50);
 }

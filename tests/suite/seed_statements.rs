@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Each statement of the four seeds is covered by a test, or has a reason why it differs.
+//! Checks that each statement of the four seeds is covered by a test, or that a reason is given why it is not.
 //!
 //! `tests/seeds/*.jsonl` lists the statements in our own words. A comment right above a test names the statements
 //! that it covers: `// seed: 003-063, 003-064` (`#` in Python). `docs/seeds.md` is generated from both.
@@ -27,7 +27,7 @@ const TEST_DIRECTORIES: &[&str] = &["tests", "crates", "sdk", "web"];
 /// Extensions of files with tests.
 const TEST_FILE_EXTENSIONS: &[&str] = &["rs", "ts", "mjs", "py"];
 
-/// How many lines after its comment a test may begin: attributes and doc comments are between.
+/// Maximum number of lines between a seed comment and its test, for attributes and doc comments.
 const LINES_TO_TEST: usize = 6;
 
 #[derive(Debug, Deserialize)]
@@ -37,7 +37,7 @@ struct Statement {
     #[serde(rename = "statement")]
     text: String,
     verdict: StatementVerdict,
-    /// Why it differs, or why no test can cover it.
+    /// Why Tenterhook differs from the statement, or why no test can cover it.
     #[serde(default)]
     reason: Option<String>,
 }
@@ -45,11 +45,11 @@ struct Statement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StatementVerdict {
-    /// Works as the seed describes.
+    /// Tenterhook works as the seed describes.
     Holds,
-    /// Differs on purpose; the reason explains it.
+    /// Tenterhook differs on purpose; the reason explains why.
     Differs,
-    /// Cannot be checked here; the reason says what a check would need.
+    /// No test can check the statement; the reason says what a check would need.
     Unchecked,
 }
 
@@ -200,7 +200,7 @@ fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Formats text as a Markdown code span; text with backticks needs two of them around it.
+/// Formats text as a Markdown code span. Text that contains backticks is enclosed in double backticks.
 fn code_span(text: &str) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }

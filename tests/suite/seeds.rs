@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every configuration and code example of the documents that this project started from, unless it needs the SDK of
-//! another project: one module for each document, each test named after its example.
+//! Every configuration and code example of the seeds, the documents that this project started from. Examples that need the
+//! SDK of another project are left out. Each document has a module, and each test is named after its example.
 //!
-//! If an example is a callback, its logic is a closure in an engine of the test; if it is a file, the program reads
-//! that file.
+//! If an example is a callback, the test registers its logic as a closure in an engine. If an example is a file, the program
+//! reads that file.
 
 mod a3s;
 mod agent_sdk;
@@ -20,7 +20,7 @@ use tenterhook_event::{Event, EventId, EventKind, HookCall, Outcome, Timestamp, 
 
 use crate::context::TestContext;
 
-/// What a callback noted, for the test to check.
+/// Values that a callback stored, for the test to check.
 #[derive(Debug, Default)]
 struct Notes<T>(Arc<Mutex<Vec<T>>>);
 
@@ -52,7 +52,7 @@ fn tool(kind: EventKind, name: &str, args: Value) -> Event {
     Event { tool: Some(ToolCall::new(name, args)), ..event(kind) }
 }
 
-/// `input.tool_input?.[key]`, `event.args.[key]`.
+/// An argument of the tool call, which examples write as `input.tool_input?.[key]` or `event.args.[key]`.
 fn argument(event: &Event, key: &str) -> String {
     event.tool.as_ref().and_then(|tool| tool.args[key].as_str()).unwrap_or_default().to_owned()
 }
@@ -75,7 +75,7 @@ fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value
     ran.json()
 }
 
-/// Command line of a hook that prints this.
+/// Command line of a hook that prints this answer.
 fn printing_command(answer: &Value) -> String {
     format!("echo '{answer}'")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `self`: where the program came from, whether it is the released one, and who may replace it. `packaging/test`
+//! `self`: shows how the program was installed, verifies that it is the released one, and updates it. `packaging/test`
 //! (`make dist-test`) tests updates with real packages.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::context::{CommandOutput, TestContext, repository};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Copies the program below a prefix, as a package does.
+/// Copies the program to `bin` below a prefix, as a package does.
 fn installed(test: &TestContext, prefix: &str, receipt: &str) -> PathBuf {
     test.write(&format!("{prefix}/share/tenterhook/receipt.json"), receipt);
     let program = test.path(prefix).join("bin/tenterhook");
@@ -49,7 +49,7 @@ fn sha256(path: &Path) -> String {
     String::from_utf8(output.stdout).unwrap().split(' ').next().unwrap().to_owned()
 }
 
-/// Signed manifest in which the running program has this hash. Returns its path and the public key.
+/// Writes a signed manifest that contains this hash for the running program. Returns its path and the public key.
 fn manifest(test: &TestContext, hash: &str) -> Option<(PathBuf, String)> {
     let target = test.run(&["self", "info", "--json"]).json()["target"].as_str().unwrap().to_owned();
     let programs = json!({"tenterhook": hash});
@@ -108,7 +108,7 @@ fn update_without_a_release_key_trusts_nothing() {
 fn update_is_refused_to_a_guarded_agent() {
     let test = TestContext::new();
     let program = installed(&test, "prefix", r#"{"method": "archive"}"#);
-    // A process that calls a hook counts as an agent: here the test.
+    // The test process calls a hook, so it is treated as an agent.
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     let ran = run(&test, &program, &["self", "update", "--from", "/nonexistent"]);
     assert_eq!(ran.exit, 1);

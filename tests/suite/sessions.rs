@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of real harnesses, replayed from captured payloads: the panel of files and to-dos is correct, and the
-//! same live, after a restart of the daemon, and without one.
+//! Sessions of real harnesses, replayed from captured payloads. The panel of files and to-dos must be correct, and must be
+//! the same live, after a restart of the daemon, and without a daemon.
 
 mod live_and_recorded;
 mod panels;
@@ -42,7 +42,7 @@ pub(crate) fn assert_same_everywhere(served: RunningDaemon) -> Value {
     assert_same_everywhere_by_id(served, "s-1")
 }
 
-/// As [`assert_same_everywhere`], for the only session.
+/// Like [`assert_same_everywhere`], for the session with this id.
 pub(crate) fn assert_same_everywhere_by_id(served: RunningDaemon, id: &str) -> Value {
     let path = format!("/v1/sessions/{id}");
     let live = served.json(&path);
@@ -55,7 +55,7 @@ pub(crate) fn assert_same_everywhere_by_id(served: RunningDaemon, id: &str) -> V
     assert!(served.wait());
     let mut alone = served.test.run(&["sessions", "show", id, "--json"]).json();
     alone["labels"] = live["labels"].clone();
-    // Output of a command may contain directories of the test.
+    // A command's output may contain the test's directory, which is replaced before the comparison.
     let live: Value = serde_json::from_str(&served.test.normalize(&live.to_string())).unwrap();
     assert_eq!(live, alone, "without a daemon it is the same");
     let listed = served.test.run(&["sessions", "list", "--json"]).json();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The installed `tenterhook-hook` with servers that speak TH1 correctly, incorrectly or not at all: the harness
-//! always gets a valid reply in time, and a decision of the hook itself is spooled once.
+//! The installed `tenterhook-hook` with servers that speak TH1 correctly, incorrectly or not at all. The harness always gets
+//! a valid reply in time, and a decision that the hook makes itself is written to the spool once.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -51,7 +51,7 @@ impl InstalledHook {
 
     fn listen(&self) -> UnixListener {
         std::fs::create_dir_all(self.home.join("run")).unwrap();
-        // Uses the same detour as the shim: the path may be longer than a socket address.
+        // The path may be too long for a socket address, so the test uses `/proc/self/fd`, as the shim does.
         let dir = std::fs::File::open(self.home.join("run")).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&dir);
         UnixListener::bind(format!("/proc/self/fd/{number}/tenterhook.sock")).unwrap()
@@ -94,7 +94,7 @@ fn listen_with_queue(path: &Path, room: i32) -> rustix::fd::OwnedFd {
     listener
 }
 
-/// Whether the queue had room.
+/// Opens a connection without waiting, and returns whether the listener's queue had room for it.
 fn is_let_in(path: &Path) -> bool {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
     let flags = SocketFlags::NONBLOCK;
@@ -220,7 +220,7 @@ fn a_silent_daemon_is_not_waited_for_long() {
     let installed = InstalledHook::new();
     let listener = installed.listen();
     let started = Instant::now();
-    // The listener accepts no connection, as if the daemon were stopped.
+    // The listener accepts no connection, as if the daemon process were paused.
     installed.assert_decides_itself("the daemon is silent");
     assert_waited(started, Duration::from_secs(2));
     drop(listener);
@@ -236,7 +236,7 @@ fn a_daemon_that_accepts_no_connection_does_not_block_a_hook() {
     std::fs::create_dir_all(installed.home.join("run")).unwrap();
     let socket = installed.home.join("run/tenterhook.sock");
     let listener = listen_with_queue(&socket, 1);
-    // A connection that is not accepted waits in the kernel.
+    // Unaccepted connections wait in the kernel's queue. They are opened until the queue is full.
     while is_let_in(&socket) {}
     let started = Instant::now();
     installed.assert_decides_itself("the daemon is silent");
@@ -329,7 +329,7 @@ fn without_the_full_program_nothing_passes_where_tenterhook_is_installed() {
     let ran = installed.hook("ls");
     assert_eq!((ran.exit, &*ran.stdout), (2, ""));
     assert!(ran.stderr.contains("cannot be judged") && ran.stderr.contains("hint"), "{}", ran.stderr);
-    // Where it was never installed, the call is not its concern.
+    // Without an installation, the hook program has nothing to protect and does not block the call.
     std::fs::remove_file(installed.home.join("home.json")).unwrap();
     let ran = installed.hook("ls");
     assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "", ""));
@@ -363,7 +363,7 @@ fn the_typed_hook_asks_the_daemon_as_well() {
     assert_eq!((ran.exit, &*ran.stdout), (2, "typed"));
 }
 
-/// The lookups in the file that `generated::harness_rows_of_the_shim` writes.
+/// Tests the lookups in the table that `generated::harness_rows_of_the_shim` writes.
 #[test]
 fn the_shim_and_the_harness_table_agree() {
     use tenterhook_shim::call::{neutral_reply, project_variable};

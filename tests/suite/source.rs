@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks of every source file, and of every file that the documentation cites.
+//! Checks every source file, and every file that the documentation cites.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn unsafe_code_is_only_where_programs_begin_and_memory_is_returned() {
     assert!(with.iter().all(|path| may(path)), "{with:?}");
 }
 
-/// Reads that need no limit, with the reason.
+/// Source files that may read files without a size limit, with the reason.
 const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/commands/agent/", "a file that the user names, which may be a pipe of the shell"),
     ("cli/src/commands/check/", "a file that the user names"),
@@ -93,20 +93,20 @@ fn text_errors(code: &str) -> usize {
     after.filter(|rest| last_parameter(rest) == Some("String")).count()
 }
 
-/// Last of several type parameters; the `<` is right before the text.
+/// The last of several type parameters. `text` begins right after the opening `<`.
 fn last_parameter(text: &str) -> Option<&str> {
     let (mut depth, mut start, mut before) = (0_usize, None, ' ');
     for (at, letter) in text.char_indices() {
         match letter {
             ';' | '{' if depth == 0 => return None,
             '<' | '(' | '[' => depth += 1,
-            // The arrow of a function type closes no bracket.
+            // The `>` in the arrow of a function type is not a closing bracket.
             '>' if before == '-' => {}
             '>' if depth == 0 => {
                 return text.get(start?..at).map(|last| last.trim().trim_end_matches(',').trim_end());
             }
             '>' | ')' | ']' => depth = depth.checked_sub(1)?,
-            // A trailing comma separates nothing.
+            // A trailing comma does not separate two parameters.
             ',' if depth == 0
                 && text.get(at + 1..).is_some_and(|rest| !rest.trim_start().starts_with('>')) =>
             {
@@ -119,7 +119,7 @@ fn last_parameter(text: &str) -> Option<&str> {
     None
 }
 
-/// Libraries return error types that callers can match on; only binaries use texts.
+/// Libraries return error types that callers can match on; only binaries use strings as errors.
 #[test]
 fn errors_of_libraries_are_types() {
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Decisions of a hook without a daemon are imported once, never counted twice, and refused if another account
-//! wrote them. All in same-user mode: an attacker who can read the home's key can forge them.
+//! Decisions that a hook made without a daemon are imported exactly once, and are refused if another account wrote them. The
+//! tests cover same-user mode, in which an attacker who can read the home's key can forge decisions.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
@@ -45,7 +45,7 @@ fn a_forged_file_is_set_aside_and_recorded_once() {
         let name = format!("01ARZ3NDEKTSV4RRFFQ69G5FA{number}.json");
         std::fs::write(test.home().join("spool").join(name), forged).unwrap();
     }
-    // A valid decision under another event's name.
+    // A copy of a valid decision under the file name of another event.
     std::fs::copy(&path, test.home().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json")).unwrap();
     assert_eq!(test.decisions().len(), 1, "the valid one");
     let told = refusals(&test);
@@ -67,7 +67,7 @@ fn an_event_decided_twice_is_counted_once_as_delivered() {
     hook(&test, "rm -rf /");
     let (path, _) = decision(&test);
     let id: EventId = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    // The daemon decided as well, but the hook no longer waited for it.
+    // The daemon also decided about the call, but the hook had stopped waiting for it.
     let mut event = Event::new(
         id,
         Timestamp::from_unix_ms(id.unix_ms()),
@@ -113,7 +113,7 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
     use tenterhook_home::{Home, call_meta};
     use tenterhook_records::secrets;
     let test = TestContext::new();
-    // One record, so that there is a ledger, and then more files than the spool should hold.
+    // One record creates the ledger. Then the test adds more files than the spool should hold.
     hook(&test, "ls");
     assert_eq!(test.decisions().len(), 1);
     let home = Home::in_dir(test.home());
@@ -140,7 +140,7 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
         leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()
     };
     assert_eq!((of("waits "), test.decisions().len()), (300, 2), "each one once");
-    // A few files remain for the next time, or for a daemon.
+    // A small number of files is not imported yet; they wait for the next import or for a daemon.
     hook(&test, "ls");
     assert!(waiting() >= 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The installed `tenterhook-status`, with and without a daemon: the line below the chat.
+//! The installed `tenterhook-status`, which prints the status line below the chat, with and without a daemon.
 
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Symbolic links on a real disk: their targets are judged, recorded, and used when the call is judged again.
+//! Symbolic links on a real disk: the rules evaluate their targets, the targets are recorded, and a later evaluation of the
+//! same record uses the recorded targets.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// A project with links, in a home with a key.
+/// A project with symbolic links, in a home directory that contains an SSH key.
 fn project_with_links() -> TestContext {
     let test = TestContext::new();
     test.write("person/.ssh/id_rsa", "a key");

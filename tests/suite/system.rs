@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A machine-wide state directory, and an account that does not own it. Needs root; without it the tests print a
+//! A machine-wide state directory, used by an account that does not own it. The tests need root; without root they print a
 //! note and return.
 
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::context::TestContext;
 use crate::terminal_user::{SocketDaemon, request};
 
-/// `nobody` on most machines; the account need not exist.
+/// User id of `nobody` on most machines. The account does not have to exist.
 pub(crate) const STRANGER: u32 = 65_534;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
@@ -26,7 +26,7 @@ pub(crate) fn is_root() -> bool {
     root
 }
 
-/// Runs a function as another account: only one thread of the test changes to it.
+/// Runs a function as another account, in a separate thread, so that the rest of the test keeps its account.
 pub(crate) fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let done = scope.spawn(|| {
@@ -168,7 +168,7 @@ fn system_root_needs_no_further_proof_and_is_recorded() {
         (&leaf["detail"]["authority"]["proof"], &leaf["detail"]["authority"]["uid"]),
         (&json!("root"), &json!(0))
     );
-    // It is refused to an agent, which the test is as soon as it calls a hook.
+    // The action is refused to an agent. The test process is treated as an agent as soon as it has called a hook.
     request(
         &system.socket(),
         "POST",

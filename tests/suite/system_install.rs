@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `install --system`: settings that no account can write wire the harnesses of every account. Needs root to act as
-//! another account; without it the tests print a note and return.
+//! `install --system`: settings that only root can write install hooks in the harnesses of every account. The tests need
+//! root to act as another account; without root they print a note and return.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;

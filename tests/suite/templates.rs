@@ -34,7 +34,7 @@ fn every_hook_decides_as_its_samples_state() {
             found.unwrap().status.success()
         };
         said(&test.run(&["new", "hook", "--from", name]), 0, &format!("tenterhook hooks trust {name}"));
-        // It posts to an address; a server below answers.
+        // This template sends a request to a server, so a separate test with a server covers it.
         if name == "external-logging" {
             continue;
         }
@@ -117,7 +117,7 @@ fn a_hook_of_a_template_denies_once_it_is_trusted() {
     said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from now on");
     assert!(fire().contains("would contain a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");
-    // A changed hook is no longer the trusted one.
+    // A hook that was changed is no longer trusted.
     test.write("home/hooks/env-guard/guard.py", "pass\n");
     assert_eq!(fire(), "");
     said(&test.run(&["check"]), 1, "`guard.py` was changed");
@@ -133,7 +133,7 @@ fn the_logging_hook_posts_what_happened() {
     test.run(&["new", "hook", "--from", "external-logging"]);
     let path = test.home().join("hooks/external-logging/hook.yaml");
     let text = std::fs::read_to_string(&path).unwrap().replace("127.0.0.1:9009", &address);
-    // Waits for the request, so that the program does not end before it was sent.
+    // A synchronous hook waits for its request, so that the program does not end before the request is sent.
     std::fs::write(&path, text.replace("async: true", "async: false")).unwrap();
     said(&test.run_on_terminal(&["hooks", "trust", "external-logging"]), 0, "run");
     let served = std::thread::spawn(move || {

@@ -20,13 +20,13 @@ const RUN_AND_STORE_SCRIPT: &str =
     r#"read -r go; at=$1; shift; "$@" >"$at.out" 2>"$at.err"; echo $? >"$at.tmp"; mv "$at.tmp" "$at.code""#;
 
 impl TestContext {
-    /// Runs the program on a terminal in a session of its own. It is not a child of the test, which counts as an
-    /// agent as soon as it calls a hook. Prompts are answered.
+    /// Runs the program on a terminal in its own session and answers its prompts. The program does not descend from the test
+    /// process, which is treated as an agent as soon as it has called a hook.
     pub(crate) fn run_on_terminal(&self, args: &[&str]) -> CommandOutput {
         self.run_on_terminal_answering(args, |asked| asked)
     }
 
-    /// As [`TestContext::run_on_terminal`], with other answers to prompts.
+    /// Like [`TestContext::run_on_terminal`], but `answer` chooses the answers to prompts.
     pub(crate) fn run_on_terminal_answering(
         &self,
         args: &[&str],
@@ -63,14 +63,14 @@ impl TestContext {
         changes.unwrap_or_else(|| panic!("nothing was recorded"))
     }
 
-    /// Sets codes up and returns the secret that they are made from.
+    /// Sets up codes and returns the secret from which codes are computed.
     pub(crate) fn enroll(&self) -> Vec<u8> {
         let enrolled = self.run_on_terminal(&["totp", "enroll", "--json"]);
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
             tenterhook_authority::totp::decode_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
-        // Uses a code of the previous step, so that the current one stays unused. There is time to type it: codes
-        // of the previous step count until the current step ends.
+        // Uses the code of the previous time step, so that the current code stays unused. The previous code is valid until
+        // the current step ends, so the test first makes sure that the current step lasts long enough.
         until("the step lasts long enough", || {
             let in_step =
                 tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP_SECONDS;
@@ -82,7 +82,7 @@ impl TestContext {
     }
 }
 
-/// The code of a step before or after the current one.
+/// The code that is `steps` time steps after the current one, or before it if `steps` is negative.
 pub(crate) fn code(secret: &[u8], steps: i64) -> String {
     use tenterhook_authority::totp;
     let step = totp::step_at(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
@@ -120,7 +120,7 @@ impl<'a> SocketDaemon<'a> {
         request(&self.test.home().join("run/tenterhook.sock"), method, path, body)
     }
 
-    /// As [`SocketDaemon::request`], on the condition that the resource is unchanged.
+    /// Like [`SocketDaemon::request`], on the condition that the resource is unchanged.
     pub(crate) fn request_if_match(
         &self,
         seen: &str,
@@ -132,7 +132,7 @@ impl<'a> SocketDaemon<'a> {
         request_with_headers(&socket, method, path, &format!("If-Match: {seen}\r\n"), body)
     }
 
-    /// Makes one hook call from this process, which then counts as an agent.
+    /// Makes one hook call from the test process, which is then treated as an agent.
     pub(crate) fn hook(&self, harness: &str, event: &str, payload: &Value) -> Value {
         let (status, reply) = self.request("POST", &format!("/v1/hooks/{harness}/{event}"), payload);
         assert_eq!(status, 200, "{reply}");
@@ -208,7 +208,7 @@ pub(crate) fn terminal() -> (File, File) {
     (File::from(master), slave.unwrap())
 }
 
-/// Passes on each prompt on the terminal.
+/// Reads the terminal's output and sends each prompt to the channel.
 fn forward_prompts(mut master: File, send: &std::sync::mpsc::Sender<String>) {
     let (mut text, mut room) = (String::new(), [0; 1024]);
     // Reading fails once the other side has closed.

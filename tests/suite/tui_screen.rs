@@ -12,11 +12,11 @@ use crate::terminal_user::until;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Prints a line, runs the view, and prints the state of the terminal afterwards. The view's process id is in a
-/// file that a test can read. Ctrl-C reaches the program only.
+/// Prints a line, runs the view, and then prints the state of the terminal. The script writes the view's process id to a
+/// file that the test reads. It ignores Ctrl-C, so that only the view reacts to it.
 const SCREEN_SCRIPT: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
 
-/// A user in front of the view. No process of the test is its ancestor: tmux runs its own server.
+/// A user who works with the view. The view does not descend from the test process, because tmux runs its own server.
 pub(crate) struct Screen<'a> {
     test: &'a TestContext,
     tmux: PathBuf,
@@ -59,12 +59,12 @@ impl<'a> Screen<'a> {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Presses keys, by the names of tmux.
+    /// Presses keys, which are given by tmux's key names.
     pub(crate) fn press(&self, keys: &[&str]) {
         self.tmux(&[&["send-keys"], keys].concat());
     }
 
-    /// Types a text.
+    /// Types text.
     pub(crate) fn type_text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
     }
@@ -74,7 +74,7 @@ impl<'a> Screen<'a> {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Waits until the screen shows a text, and returns how long that took.
+    /// Waits until the screen shows `text`, and returns how long that took.
     pub(crate) fn shows(&self, text: &str) -> Duration {
         self.wait_until(text, |seen| seen.contains(text))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Upgrades: a state directory of 0.1.0, hooks and a daemon of another build, versions that differ, and downgrades.
+//! Upgrades: a state directory of 0.1.0, hooks and a daemon from different builds or versions, and downgrades.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -81,7 +81,7 @@ fn upgrades(test: &TestContext) -> Vec<Value> {
     test.records().into_iter().filter(|leaf| leaf["what"] == "state upgrade").collect()
 }
 
-/// A copy of the program that counts as another build of the same version.
+/// A copy of the program that is recognised as another build of the same version.
 fn other_build(test: &TestContext, name: &str) -> PathBuf {
     let path = test.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -141,7 +141,7 @@ fn a_state_directory_of_0_1_0_is_migrated_once_with_all_its_records() {
         serde_json::from_str(&std::fs::read_to_string(test.home().join("format.json")).unwrap()).unwrap();
     assert_eq!(format, json!({"format": 2, "version": VERSION}));
 
-    // The second time there is nothing to do.
+    // The first command upgraded the state directory, so the second one has nothing to upgrade.
     assert_eq!(test.run_on_terminal(&["mode", "monitor"]).exit, 0);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert_eq!(upgrades(&test).len(), 1);
@@ -201,7 +201,7 @@ fn refresh_replaces_hooks_and_daemon_and_loses_neither_records_nor_approvals() {
     let old = other_build(&test, "old/tenterhook");
     let (mut child, ready) = spawn_daemon(&test, test.command(&old, &["serve", "--listen", "127.0.0.1:0"]));
     let address = ready.rsplit_once("http://").unwrap().1.to_owned();
-    // A daemon that has ended must not stay a child of this test.
+    // The test waits for the daemon in a thread: otherwise an ended daemon would stay a zombie.
     let reaper = std::thread::spawn(move || child.wait().unwrap());
     let socket = test.home().join("run/tenterhook.sock");
     let health = || request(&socket, "GET", "/v1/health", &Value::Null).1;
@@ -273,7 +273,7 @@ fn a_guarded_agent_may_not_replace_hooks_or_daemon() {
     install(&test);
     let copy = other_build(&test, "home/bin/tenterhook");
     let before = std::fs::metadata(&copy).unwrap();
-    // A process that calls a hook counts as an agent: here the test.
+    // The test process calls a hook, so it is treated as an agent.
     call_hook(&test, "claude-code", "pre-tool-use", &test.bash("ls"));
     for args in [&["self", "refresh"][..], &["install", "claude-code", "--yes"]] {
         let ran = test.run(args);
@@ -446,7 +446,7 @@ fn a_newer_state_directory_is_refused_by_every_command_and_by_hooks_and_stays_as
         let said = format!("written by Tenterhook 9.9.9 (state format 99); this is Tenterhook {VERSION}");
         assert!(ran.stderr.contains(&said), "{command}: {}", ran.stderr);
     }
-    // The hook denies what can be denied, with the reason.
+    // The hook denies every call that can be denied, and gives the reason.
     for program in ["bin/tenterhook-hook", "bin/tenterhook"] {
         let mut args = vec!["claude-code", "pre-tool-use"];
         if program == "bin/tenterhook" {

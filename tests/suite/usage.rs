@@ -133,7 +133,7 @@ fn codex_is_stopped_by_the_totals_of_its_rollout() {
     total(1100);
     let (denied, said) = session.bash();
     assert!(denied && said.contains("this session has used 1100 of a budget of 1000 tokens"), "{said}");
-    // 990 × 5, 100 × 0.50 and 10 × 30 millionths of a dollar.
+    // The cost is 990 × 5, 100 × 0.50 and 10 × 30 millionths of a dollar.
     let usage = session.usage();
     assert_eq!((&usage["answers"], &usage["cost_usd"]), (&json!(3), &json!(0.0053)), "{usage}");
 }

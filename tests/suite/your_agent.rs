@@ -89,7 +89,7 @@ fn missing_fields_of_an_event_are_filled_in() {
     let leaf = served.test.records().into_iter().rfind(|leaf| leaf["source"] == "my-agent").unwrap();
     assert_eq!(leaf["tool"], json!({"name": "mcp__db__query", "class": "mcp"}));
     assert_eq!(leaf["native_event"], "pre-tool");
-    // Fields that decide which rules apply are never guessed.
+    // No default is used for fields that determine which rules apply.
     for missing in ["source", "event"] {
         let mut sent = sent.clone();
         sent.as_object_mut().unwrap().remove(missing);

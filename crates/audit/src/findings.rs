@@ -24,7 +24,7 @@ use tenterhook_report::html::chart::VerdictCounts;
 const MAX_EXAMPLES: usize = 3;
 /// Maximum length of an example, in characters.
 const MAX_EXAMPLE_CHARS: usize = 160;
-/// Maximum number of projects, and of reasons for unread parts; further ones are counted together.
+/// Maximum number of projects and of reasons for unread parts. The rest are counted together.
 const MAX_NAMES: usize = 5_000;
 const DAY_MS: u64 = 86_400_000;
 /// Period of a bar of the chart, in milliseconds.
@@ -85,7 +85,7 @@ pub struct RuleCounts {
     pub denied: u64,
     /// Calls that it would have asked about.
     pub asked: u64,
-    /// Reason of the rule.
+    /// Reason that the rule gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Examples of these calls.

@@ -64,7 +64,7 @@ pub fn write_page(findings: &AuditFindings, about: &str, made: &str) -> String {
     page + "</body>\n</html>\n"
 }
 
-/// Bars by week, without gaps.
+/// Returns one bar per week, including weeks without calls.
 fn week_bars(findings: &AuditFindings) -> Vec<(u64, chart::VerdictCounts)> {
     let (Some((first, _)), Some((last, _))) =
         (findings.weeks.first_key_value(), findings.weeks.last_key_value())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The scope of an audit, and reading of transcripts.
+//! Defines the scope of an audit, and reads its transcripts.
 
 use std::path::{Path, PathBuf};
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The privileged actions.
+//! The privileged actions and their names.
 
 use std::fmt;
 
-/// An action that weakens protection.
+/// A privileged action: one that weakens protection, or that an agent could misuse to lock out the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Rules are monitored only.
+    /// All rules are switched to monitor mode.
     Monitor,
     /// The policy is replaced.
     PolicyChange,
-    /// A project's file is trusted, so that it may allow and rewrite.
+    /// A project's rule file is trusted, so that its rules may allow and rewrite calls.
     PolicyTrust,
     /// A pack or a rule is disabled.
     RulesDisable,
@@ -21,9 +21,9 @@ pub enum Action {
     RulesUpdate,
     /// A pack is removed.
     RulesRemove,
-    /// A hook is added, which may allow and rewrite.
+    /// A hook is added, which may allow and rewrite calls.
     HooksAdd,
-    /// A hook package is trusted, as it is now.
+    /// A hook package is trusted in its current state.
     HooksTrust,
     /// A hook is disabled or removed.
     HooksRemove,
@@ -35,17 +35,18 @@ pub enum Action {
     LedgerPrune,
     /// Retention is shortened.
     LedgerRetention,
-    /// Payloads are erased.
+    /// Payloads of records are erased.
     LedgerErase,
     /// The signing key is replaced.
     KeyRotate,
-    /// The key is sealed. This strengthens protection, but a guarded agent could lock out the user.
+    /// The signing key is sealed with a passphrase. This strengthens protection, but a guarded agent could lock out the
+    /// user with a passphrase of its own.
     KeySeal,
-    /// The passphrase of the key is removed.
+    /// The passphrase of the signing key is removed.
     KeyUnseal,
     /// The audit level is lowered.
     LedgerLevel,
-    /// Secrets are recorded unredacted.
+    /// Secrets are recorded without redaction.
     LedgerKeepRaw,
     /// The daemon stops.
     Stop,
@@ -55,9 +56,10 @@ pub enum Action {
     Uninstall,
     /// The mark of a guarded agent is removed.
     AgentForget,
-    /// Codes become necessary. This strengthens protection, but a guarded agent could lock out the user.
+    /// Codes of an authenticator app are set up. This strengthens protection, but a guarded agent could lock out the user
+    /// with a secret of its own.
     TotpEnroll,
-    /// Codes are no longer necessary.
+    /// Codes of an authenticator app are no longer required.
     TotpRemove,
 }
 
@@ -102,8 +104,8 @@ impl Action {
         ACTION_NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
     }
 
-    /// Whether the owner needs no code on platforms without ancestries: otherwise the owner of a machine could
-    /// neither set up codes nor uninstall.
+    /// Whether the owner may perform the action without a code on platforms that do not report ancestries. All other
+    /// actions need a code there, so without this exception the owner could neither set up codes nor uninstall.
     pub(crate) fn is_open_to_owner(self) -> bool {
         matches!(self, Self::Uninstall | Self::TotpEnroll)
     }

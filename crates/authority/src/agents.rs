@@ -2,9 +2,10 @@
 
 //! The guarded agents: every process that calls hooks, and its descendants.
 //!
-//! Each agent has a mark: a file in `<state>/run/agents/`, named by pid and start time, so that a daemon that
-//! starts later and a command without a daemon know it too. A mark is valid in the pid namespace in which it was
-//! made. In another one its pid has no meaning, and the gate must assume that a caller may be an agent.
+//! Each agent has a mark: a file in `<state>/run/agents/`, named by pid and start time. Through this file, a daemon that
+//! starts later and a command without a daemon recognise the agent too. A mark is valid only in the pid namespace in which
+//! it was made. In another namespace the same pid is a different process, so the gate must assume that any caller may be
+//! an agent.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,13 +22,13 @@ use tenterhook_error::Failure;
 use tenterhook_home::read_file;
 use tenterhook_home::{Home, make_private_dir, write_atomic};
 
-/// How long an agent is assumed to be the same process without checking again.
+/// How long a pid is assumed to be the same agent without checking again.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum number of agents in memory; above it, ended ones are removed.
+/// Maximum number of agents in memory. When it is reached, agents that have ended are removed.
 const MAX_KNOWN_AGENTS: usize = 1024;
 /// Harness id of Tenterhook's own agent.
 pub const OWN_AGENT: &str = "tenterhook-agent";
-/// Tenterhook's programs that agents call.
+/// Names of Tenterhook's programs that agents start as hooks.
 const HOOK_PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook"];
 
 /// The agents of a home.
@@ -36,18 +37,18 @@ pub struct Agents {
     dir: PathBuf,
     /// Agents that called this process, by process id.
     known: Mutex<HashMap<i32, KnownAgent>>,
-    /// Whether the last mark could not be written.
+    /// Whether writing the last mark failed.
     is_failing: AtomicBool,
-    /// Whether a mark was made for callers in a pid namespace that is not visible from here.
+    /// Whether a mark exists for callers in a pid namespace that this process cannot see.
     outside: AtomicBool,
 }
 
-/// An agent in memory, without reading its mark.
+/// An agent as this process remembers it, so that its mark does not have to be read for every call.
 #[derive(Debug, Clone, Copy)]
 struct KnownAgent {
     start: u64,
     checked_at: Instant,
-    /// Whether its mark is written; otherwise writing is tried again.
+    /// Whether its mark was written. If not, the next call tries again.
     is_marked: bool,
 }
 
@@ -60,9 +61,9 @@ pub struct Agent {
     pub start: u64,
     /// Name of the process.
     pub name: String,
-    /// Id of its harness, as given to the hook.
+    /// Id of its harness, as the hook reported it.
     pub harness: String,
-    /// Pid namespace in which the pid is valid; 0 if it was not visible to the process that made the mark.
+    /// Pid namespace in which the pid is valid; 0 if the process that made the mark could not see the agent's namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u64>,
     /// Boot id of the machine when the mark was made.
@@ -78,19 +79,20 @@ impl Agents {
         Self { dir, known: Mutex::default(), is_failing, outside }
     }
 
-    /// Whether a process is an agent that was checked a moment ago.
+    /// Whether a pid belongs to an agent that was checked within the last `RECHECK_INTERVAL`.
     pub fn is_recently_seen(&self, pid: u32) -> bool {
         let pid = i32::try_from(pid).unwrap_or_default();
         self.lock_known().get(&pid).is_some_and(|known| known.checked_at.elapsed() < RECHECK_INTERVAL)
     }
 
-    /// Marks the process that made `caller` call a hook. From now on this process knows the agent, even if the
-    /// mark cannot be written. The first of several failures in a row is returned, and later calls try again.
+    /// Marks the agent that called a hook. `caller` is the agent itself or the hook program that it started. The agent is
+    /// remembered in memory even if its mark cannot be written. If several writes fail in a row, only the first failure is
+    /// returned; later calls try again.
     pub fn remember(&self, caller: i32, harness: &str) -> Result<(), Failure> {
         let Some(process) = Process::read(caller) else { return Ok(()) };
-        // Tenterhook's own agent calls hooks itself.
+        // A hook program was started by the agent. Any other caller, including Tenterhook's own agent, is the agent.
         let ours = is_own_program(&process.name, harness);
-        // Usually the parent, and usually known.
+        // Fast path: the agent is usually the parent of the hook program, and usually known.
         let near = if ours { process.parent } else { caller };
         if self
             .lock_known()
@@ -133,8 +135,8 @@ impl Agents {
         if was_failing { Ok(()) } else { written }
     }
 
-    /// Marks that a hook was called from a pid namespace that is not visible from here. The pid is unknown, so
-    /// every caller that may come from there may be an agent.
+    /// Records that a hook was called from a pid namespace that this process cannot see. The agent's pid is unknown, so
+    /// every caller that may come from another namespace may be an agent.
     pub fn remember_invisible(&self, harness: &str) -> Result<(), Failure> {
         if self.outside.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -148,12 +150,12 @@ impl Agents {
             boot: boot_id(),
         };
         let written = self.write(&outside);
-        // The next call tries again.
+        // If the mark could not be written, the next call tries again.
         self.outside.store(written.is_ok(), Ordering::Release);
         self.report_first_failure(written)
     }
 
-    /// The agent among these processes, if there is one.
+    /// Returns the first of these processes that is a marked or remembered agent.
     pub fn find_among(&self, processes: &[Process]) -> Option<Agent> {
         let own = own_pid_namespace();
         processes
@@ -165,7 +167,7 @@ impl Agents {
                 agent.counts_in(own).then_some(agent)
             })
             .or_else(|| {
-                // The agent may have removed its own mark.
+                // The agent may have removed its own mark, so the agents in memory are searched too.
                 let known = self.lock_known();
                 let found = processes.iter().find(|process| {
                     known.get(&process.pid).is_some_and(|known| known.start == process.start)
@@ -174,8 +176,8 @@ impl Agents {
             })
     }
 
-    /// A mark from another pid namespace, if a process of namespace `caller` may descend from the marked one. Pids
-    /// of different namespaces cannot be compared.
+    /// Returns a mark from another pid namespace, if a process in namespace `caller` may descend from the marked process.
+    /// This is only a possibility, because pids of different namespaces cannot be compared.
     pub(crate) fn find_in_other_namespace(&self, caller: Option<u64>) -> Option<Agent> {
         let own = own_pid_namespace();
         // Processes never move to an outer namespace, and the initial one has no outer namespace.
@@ -207,10 +209,10 @@ impl Agents {
         Ok(found)
     }
 
-    /// The process above a hook that is marked already or plausibly the harness.
+    /// Returns the nearest process above a hook program, if it is already marked or is plausibly the harness.
     fn find_harness_above(&self, hook: &Process, harness: &str) -> Option<Process> {
         let nearest = nearest_above(hook)?;
-        // Without a daemon, every call comes here: an existing mark avoids the closer check.
+        // Without a daemon, this code runs for every call. An existing mark avoids the slower plausibility check.
         let marked = self.path(nearest.pid, nearest.start).exists();
         (marked || is_plausible_harness(&nearest, harness)).then_some(nearest)
     }
@@ -260,8 +262,8 @@ impl Agents {
     }
 }
 
-/// Whether a process is one of Tenterhook's programs that an agent calls. Tenterhook's own agent calls hooks
-/// itself.
+/// Whether a process is one of Tenterhook's programs that an agent starts as a hook. Tenterhook's own agent calls hooks
+/// itself, so its process is not a hook program although it has the same name.
 pub(crate) fn is_own_program(name: &str, harness: &str) -> bool {
     HOOK_PROGRAMS.contains(&name) && harness != OWN_AGENT
 }
@@ -308,7 +310,7 @@ mod tests {
         assert_eq!(Agents::of(&home).find_among(&line), Some(found), "another process knows it too");
         assert_eq!(agents.find_among(&line[2..]), None, "the process that started the agent is not one");
 
-        // A process that has seen the agent knows it without the file.
+        // The agent is found in memory, without its mark.
         std::fs::remove_dir_all(home.run().join("agents")).unwrap();
         assert_eq!(agents.find_among(&line).unwrap().pid, own());
         child.kill().unwrap();
@@ -365,7 +367,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::in_dir(dir.path().to_owned());
         let agents = Agents::of(&home);
-        // A file in the place of the directory of marks.
+        // A regular file at the path of the marks directory makes every write fail.
         let in_the_way = home.run().join("agents");
         std::fs::create_dir_all(home.run()).unwrap();
         std::fs::write(&in_the_way, "").unwrap();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ancestry of a process, read so that the gate can rely on it: complete, consistent, and of the process that the
-//! kernel named. An ancestry that cannot be verified is [`Ancestry::Unknown`], never a shorter list.
+//! Reads the ancestry of a process so that the gate can rely on it: it is complete and consistent, and belongs to the
+//! process that the kernel reported. An ancestry that cannot be verified is [`Ancestry::Unknown`], never a shorter list.
 
 use super::process::Process;
 
 /// Maximum number of ancestors. A longer ancestry is unknown, not truncated.
 pub(crate) const MAX_ANCESTORS: usize = 4096;
-/// How often an ancestry is read if it changes meanwhile.
+/// Maximum number of times that an ancestry is read because it changed while it was read.
 const MAX_READS: usize = 4;
 /// Inode of the initial pid namespace, fixed by the kernel (`PROC_PID_INIT_INO`).
 const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
@@ -15,8 +15,8 @@ const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 /// A process and its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ancestry {
-    /// The process first, then its parent, up to the first process of its pid namespace or to one that
-    /// entered the namespace from outside.
+    /// The process first, then its parent, and so on. The last process is the first process of the pid namespace, or a
+    /// process that entered the namespace from outside.
     Complete(Vec<Process>),
     /// The ancestry could not be verified, and why.
     Unknown(&'static str),
@@ -80,18 +80,19 @@ pub(crate) fn own_pid_namespace() -> Option<u64> {
     pid_namespace(i32::try_from(std::process::id()).ok()?)
 }
 
-/// Whether no process outside this namespace can be an ancestor of one inside.
+/// Whether this is the initial pid namespace. No process outside it can be an ancestor of a process inside it.
 pub(crate) fn is_initial(namespace: u64) -> bool {
     namespace == INITIAL_PID_NAMESPACE
 }
 
-/// Whether `/proc` shows this process's pid namespace. In another one every pid means a different process.
+/// Whether `/proc` shows this process's pid namespace. In another namespace the same pids are different processes.
 fn proc_is_ours() -> bool {
     fs_err::read_link("/proc/self")
         .is_ok_and(|link| link.to_str().is_some_and(|own| own == std::process::id().to_string()))
 }
 
-/// The processes, and whether the last one has no parent here.
+/// Reads a process and its ancestors. The second value is true if the list is complete: the last process has no parent in
+/// this pid namespace.
 fn walk(pid: i32) -> (Vec<Process>, bool) {
     let mut found = Vec::new();
     let mut next = pid;
@@ -117,8 +118,8 @@ fn check((processes, whole): (Vec<Process>, bool), start: u64) -> Ancestry {
             "its ancestry is incomplete: an ancestor cannot be read"
         });
     }
-    // A parent is older than its child, and so is a process that adopts an orphan. A younger one has reused the
-    // pid of a parent that ended meanwhile.
+    // A parent is older than its child, and so is a process that adopts an orphan. If the parent is younger, another
+    // process has reused the pid of a parent that ended in the meantime.
     let consistent =
         processes.iter().zip(processes.iter().skip(1)).all(|(child, parent)| parent.start <= child.start);
     if consistent { Ancestry::Complete(processes) } else { Ancestry::Unknown("its ancestry is inconsistent") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The caller of a privileged action.
+//! Identifies the caller of a privileged action.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ const MAX_NAMED_ANCESTORS: usize = 8;
 /// The caller of a privileged action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The account, according to the kernel.
+    /// The account of the caller, according to the kernel.
     pub uid: u32,
-    /// The process, if the kernel reports it.
+    /// Pid of the caller, if the kernel reports it.
     pub pid: Option<i32>,
     /// Path of its program.
     pub program: Option<String>,
@@ -27,22 +27,22 @@ pub struct Caller {
     pub terminal: Option<bool>,
     /// The guarded agent that the process is or descends from.
     pub agent: Option<Agent>,
-    /// How far the process is identified.
+    /// How reliably the process is identified.
     pub identity: Identity,
     /// How the caller reached the gate.
     pub channel: CallerChannel,
 }
 
-/// How far the process of a caller is identified.
+/// How reliably the process of a caller is identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     /// The process runs, and all its ancestors are known.
     Verified,
-    /// Its ancestry is unknown, incomplete or inconsistent, and why.
+    /// The ancestry of the process is unknown, incomplete or inconsistent. Contains the reason.
     Unknown(String),
     /// This platform does not report ancestries.
     Unsupported,
-    /// The caller came over TCP: no process is known, and a code is needed.
+    /// The caller connected over TCP or with a browser, so its process is unknown.
     Remote,
 }
 
@@ -53,15 +53,15 @@ pub enum CallerChannel {
     Socket,
     /// Over TCP, with the token; the caller is unknown.
     Tcp,
-    /// With a browser, through a one-time link. Every process that can request a link can use it.
+    /// With a browser, through a one-time link. Every process that can request a link can also open it.
     Browser,
-    /// As a command, without a daemon.
+    /// As a command that runs without a daemon.
     Command,
 }
 
 impl Caller {
-    /// The process at the other end of the socket: its pid, and its start time if that was verified when the
-    /// connection was accepted.
+    /// Identifies the process at the other end of the daemon's socket. `start` is its start time, if that was verified when
+    /// the connection was accepted.
     pub fn from_socket(uid: u32, pid: Option<i32>, start: Option<u64>, agents: &Agents) -> Self {
         let ancestry = match pid.zip(start) {
             _ if cfg!(not(target_os = "linux")) => Ancestry::Unsupported,
@@ -71,7 +71,7 @@ impl Caller {
         Self::of(uid, pid, &ancestry, CallerChannel::Socket, agents)
     }
 
-    /// The calling process itself.
+    /// Identifies this process, for a command that runs without a daemon.
     pub fn current(agents: &Agents) -> Self {
         let pid = i32::try_from(std::process::id()).ok();
         Self::of(
@@ -100,7 +100,7 @@ impl Caller {
         Self {
             uid,
             pid,
-            // Another process may have the same pid by now.
+            // Read only for a verified process: otherwise another process may have this pid by now.
             program: processes.first().and_then(|process| Process::program(process.pid)),
             ancestors: processes
                 .iter()
@@ -115,7 +115,7 @@ impl Caller {
         }
     }
 
-    /// Why the caller may be a guarded agent, if that cannot be excluded.
+    /// The reason why it is unknown whether the caller is a guarded agent; `None` if it is known.
     pub fn unverified_reason(&self) -> Option<&str> {
         match &self.identity {
             Identity::Unknown(why) => Some(why),
@@ -123,7 +123,7 @@ impl Caller {
         }
     }
 
-    /// Why the caller may not do what guarded agents may not: it is one, or that cannot be excluded.
+    /// Returns a refusal of `what` if the caller is, or may be, a guarded agent.
     pub fn refusal(&self, what: &str) -> Option<AuthorityRefusal> {
         if let Some(agent) = &self.agent {
             let Agent { pid, name, .. } = agent;
@@ -140,12 +140,12 @@ impl Caller {
         Some(AuthorityRefusal { why, hint: hint.to_owned() })
     }
 
-    /// A caller with the token of an account.
+    /// A caller over TCP that presented the token of an account.
     pub fn with_token(uid: u32) -> Self {
         Self::unknown(uid, CallerChannel::Tcp)
     }
 
-    /// A caller in a browser that an account admitted.
+    /// A caller in a browser, whose one-time link an account requested.
     pub fn in_browser(uid: u32) -> Self {
         Self::unknown(uid, CallerChannel::Browser)
     }
@@ -178,7 +178,7 @@ impl Caller {
     }
 }
 
-/// A mark from another pid namespace that the caller may descend from.
+/// Returns the mark of an agent in another pid namespace, if the caller may descend from that agent.
 fn find_in_other_namespace(processes: &[Process], channel: CallerChannel, agents: &Agents) -> Option<Agent> {
     let namespace = match channel {
         CallerChannel::Command => own_pid_namespace(),

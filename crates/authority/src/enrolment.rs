@@ -13,13 +13,13 @@ use tenterhook_error::Failure;
 use tenterhook_home::read_file;
 use tenterhook_home::{Home, write_atomic};
 
-/// Maximum number of attempts per minute, or per hour for a caller that may be an agent. An agent that guesses
-/// needs years, and does not use up the user's attempts.
+/// Maximum number of attempts per minute, or per hour for a caller that may be an agent. With this limit an agent would
+/// need years to guess a code, and its attempts do not use up the user's quota.
 const MAX_ATTEMPTS: usize = 5;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 
-/// The codes of a home. Each code is valid once, because the file is changed under a lock.
+/// The authenticator codes of a home. Each code is accepted only once, because the file is changed under a lock.
 #[derive(Debug)]
 pub struct Enrolment {
     home: Home,
@@ -28,7 +28,7 @@ pub struct Enrolment {
 /// The quota that an attempt counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptQuota {
-    /// For callers that are not known to be agents.
+    /// For callers whose ancestry is known and contains no agent.
     Ordinary,
     /// For callers that descend from a marked process, or whose ancestry is unknown.
     Suspect,
@@ -39,7 +39,7 @@ pub enum AttemptQuota {
 pub enum CodeResult {
     /// The code is valid and was not used before.
     Accepted,
-    /// The code is not the current one.
+    /// The code is not valid at this time.
     Wrong,
     /// The code was valid but has been used.
     Used,
@@ -63,18 +63,18 @@ struct EnrolmentFile {
 }
 
 impl Enrolment {
-    /// The codes of a home.
+    /// The authenticator codes of a home.
     pub fn of(home: &Home) -> Self {
         Self { home: home.clone() }
     }
 
-    /// Whether codes are needed. An unreadable file also needs one: otherwise damaging it would remove the
-    /// protection.
+    /// Whether codes are required. They are also required if the file exists but is unreadable: otherwise damaging the
+    /// file would remove the protection.
     pub fn is_enabled(&self) -> bool {
         self.path().symlink_metadata().is_ok()
     }
 
-    /// Creates a secret. It is enabled by its first code.
+    /// Creates a secret. Codes are required only after [`confirm`](Self::confirm) has accepted its first code.
     pub fn start(&self, now_ms: u64) -> Result<Vec<u8>, Failure> {
         let mut secret = [0; totp::SECRET_BYTES];
         getrandom::fill(&mut secret)
@@ -93,7 +93,7 @@ impl Enrolment {
         Ok(secret.to_vec())
     }
 
-    /// Whether a secret waits for its first code.
+    /// Whether a new secret waits for its first code.
     pub fn is_pending(&self) -> bool {
         self.pending_path().exists()
     }
@@ -141,7 +141,7 @@ impl Enrolment {
         self.path().with_extension("new")
     }
 
-    /// Held during an attempt, so that of two concurrent attempts with one code only the first succeeds.
+    /// Locks the enrolment. The lock is held during an attempt, so that two concurrent attempts cannot both use one code.
     fn lock(&self) -> Result<File, Failure> {
         let file = File::options()
             .create(true)
@@ -162,7 +162,7 @@ impl EnrolmentFile {
         let text = read_file::regular_file(path).map_err(|error| broken(error.to_string()))?;
         let Some(text) = text else { return Ok(None) };
         let file: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
-        // An invalid secret would make every code wrong without an explanation.
+        // With an invalid secret every code would be wrong, and the user would not learn why.
         if totp::decode_base32(&file.secret).is_none_or(|secret| secret.is_empty()) {
             return Err(broken("its secret is damaged".to_owned()));
         }
@@ -178,7 +178,7 @@ impl EnrolmentFile {
             AttemptQuota::Ordinary => (&mut self.tries, MINUTE_MS),
             AttemptQuota::Suspect => (&mut self.doubtful_tries, HOUR_MS),
         };
-        // A clock that was set back blocks attempts for at most this long.
+        // `abs_diff`, because after the clock is set back, earlier attempts are in the future and would never expire.
         tries.retain(|at| at.abs_diff(now_ms) < within);
         if tries.len() >= MAX_ATTEMPTS {
             return CodeResult::TooMany;

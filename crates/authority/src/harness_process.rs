@@ -2,9 +2,10 @@
 
 //! Finds the process above a hook that is plausibly the harness.
 //!
-//! An agent can ask a program that it did not start to run a hook: `tmux run-shell`, `systemd-run --user`, `at`,
-//! `ssh localhost`. If that program were marked as an agent, the gate would refuse every terminal below it, and so
-//! the user. Programs that host other processes are therefore never marked.
+//! An agent can make a program that it did not start run a hook, for example with `tmux run-shell`,
+//! `systemd-run --user`, `at` or `ssh localhost`. If that program were marked as an agent, the gate would refuse privileged
+//! actions from every terminal below it, including the user's own. Programs that host other processes are therefore never
+//! marked.
 
 use std::path::Path;
 
@@ -115,9 +116,9 @@ const SESSION_HOSTS: &[&str] = &[
     "zed-editor",
     "zellij",
 ];
-/// Prefixes of names with a variable part, such as `tmux: server`.
+/// Prefixes of session hosts whose names have a variable part, such as `tmux: server`.
 const SESSION_HOST_PREFIXES: &[&str] = &["tmux"];
-/// Number of words of a command line in which a harness is searched.
+/// Number of words at the start of a command line that are searched for the name of a harness.
 const NAMING_WORDS: usize = 3;
 
 /// The nearest process above `hook` that is not a launcher.
@@ -127,13 +128,13 @@ pub(crate) fn nearest_above(hook: &Process) -> Option<Process> {
     above.find(|process| !process.is_launcher())
 }
 
-/// Whether a process that called a hook itself, over the socket, may be marked.
+/// Whether a process that called a hook directly over the socket, without a hook program, may be marked.
 pub(crate) fn can_be_marked(process: &Process) -> bool {
     process.pid > 1 && !is_session_host(&process.name)
 }
 
-/// Whether the process above a hook may be marked. It may not if the user ran the hook by hand, or if it hosts
-/// terminals or services.
+/// Whether the process above a hook program may be marked. It may not be marked if it is a shell in which the user ran the
+/// hook by hand, or if it hosts terminals or services.
 pub(crate) fn is_plausible_harness(process: &Process, harness: &str) -> bool {
     if is_session_host(&process.name) || process.is_shell() {
         return false;
@@ -157,7 +158,7 @@ fn names_harness(words: &[u8], harness: &str) -> bool {
             _ => part.contains(name),
         })
     };
-    // A word with blanks is a script or a prompt, not a program.
+    // A word that contains blanks is a script or a prompt, not the name of a program.
     let is_name = |word: &&[u8]| {
         !word.is_empty() && !word.starts_with(b"-") && !word.iter().any(u8::is_ascii_whitespace)
     };
@@ -168,7 +169,7 @@ fn names_harness(words: &[u8], harness: &str) -> bool {
         .any(|word| Path::new(word).components().any(|part| part.as_os_str().to_str().is_some_and(named)))
 }
 
-/// Whether a process is a service: it leads a session without a terminal, below the first process or a service
+/// Whether a process is a service: it leads a session without a terminal, and its parent is the first process or a service
 /// manager.
 fn is_service(process: &Process) -> bool {
     let leads = process.session == process.pid && !process.terminal;
@@ -233,7 +234,7 @@ mod tests {
     fn a_service_of_unknown_name_is_no_harness_unless_it_names_itself() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut process = Process::read(i32::try_from(child.id()).unwrap()).unwrap();
-        // The kernel lets the parent continue before the new command line is set.
+        // The parent may continue before the kernel has set the command line of the new process.
         while process.command_line().is_empty() {
             std::thread::yield_now();
         }

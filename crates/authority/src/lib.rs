@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gate for privileged actions: who asks, with which proof, and whether that is sufficient.
+//! The gate for privileged actions. It identifies the caller and checks whether the given proof is sufficient.
 //!
-//! A user proves their presence with a code of an authenticator app or, in a home without codes, by typing the
-//! name of the action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
+//! A user proves their presence with a code of an authenticator app or, if codes are not set up, by typing the name of the
+//! action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
 //! verified, needs a code. `docs/threat-model.md` describes the strength of each proof.
 
 mod action;
@@ -29,7 +29,7 @@ pub use tenterhook_api::AuthorityProof as Proof;
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 
-/// Decides who may weaken the protection of a home.
+/// Decides which callers may perform privileged actions in a home.
 #[derive(Debug)]
 pub struct Authority {
     /// Codes of the authenticator app.
@@ -38,7 +38,7 @@ pub struct Authority {
     pub agents: Agents,
     /// The account that owns the home.
     owner: u32,
-    /// Whether the home is machine-wide: then root needs no proof.
+    /// Whether the home is machine-wide. If it is, root needs no proof.
     system: bool,
 }
 
@@ -57,8 +57,8 @@ pub enum ProofRequirement {
 /// An authorized action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantedAction {
-    /// The proof: `code`, `tty` (on a terminal that the kernel confirmed), `unverified` (typed, on a platform that
-    /// does not confirm terminals), `root` or `none`.
+    /// The proof that was accepted: `code`, `tty` (typed on a terminal that the kernel confirmed), `unverified` (typed, on a
+    /// platform that does not confirm terminals), `root` or `none`.
     pub proof: &'static str,
 }
 
@@ -74,7 +74,7 @@ pub struct AuthorityRefusal {
 // === impl Authority ===
 
 impl Authority {
-    /// The gate of a home that belongs to an account.
+    /// The gate of a home that belongs to the account `owner`.
     pub fn of(home: &Home, owner: u32) -> Self {
         Self { codes: Enrolment::of(home), agents: Agents::of(home), owner, system: home.is_machine_wide() }
     }
@@ -83,7 +83,7 @@ impl Authority {
     pub fn required_proof(&self, action: Action, caller: &Caller) -> ProofRequirement {
         let presence =
             || if self.codes.is_enabled() { ProofRequirement::Code } else { ProofRequirement::Tty };
-        // A cookie proves no presence: an agent may have requested the link.
+        // A cookie does not prove that a user is present: an agent may have requested the link.
         if caller.channel == CallerChannel::Browser
             || caller.agent.is_some()
             || caller.unverified_reason().is_some()
@@ -102,7 +102,7 @@ impl Authority {
         }
     }
 
-    /// Whether a caller may perform an action. A given code is used up in any case.
+    /// Checks whether a caller may perform an action. An accepted code is used up, even if the action itself fails later.
     pub fn admit(
         &self,
         action: Action,
@@ -111,7 +111,7 @@ impl Authority {
         now_ms: u64,
     ) -> Result<GrantedAction, AuthorityRefusal> {
         let doubt = caller.refusal(action.name());
-        // A code proves the user's presence regardless of the ancestry: a mark can be wrong, a code cannot.
+        // A valid code proves the user's presence regardless of the ancestry: a process may be marked by mistake.
         if let Some(refused) = doubt.as_ref().filter(|_| proof.code.is_none() || !self.codes.is_enabled()) {
             return Err(refused.clone());
         }
@@ -171,7 +171,7 @@ impl Authority {
         Err(AuthorityRefusal::new(format!("`{action}` was refused: {why}"), hint))
     }
 
-    /// Name and detail of the record of a decision: the action, the caller and the result.
+    /// Returns the name and the detail of the record about a decision: the action, the caller and the result.
     pub fn change_record(
         action: Action,
         caller: &Caller,
@@ -215,7 +215,7 @@ fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<GrantedAc
     }
     match caller.terminal {
         Some(true) if proof.tty => return Ok(GrantedAction { proof: "tty" }),
-        // The kernel confirms no terminals on this platform; the record says so.
+        // On this platform the kernel does not confirm terminals. The record says `unverified`.
         None if proof.tty && caller.identity == Identity::Unsupported => {
             return Ok(GrantedAction { proof: "unverified" });
         }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Processes, as the kernel reports them in `/proc`. On platforms without it, no process is known.
+//! Reads processes from `/proc`. On platforms without `/proc`, no process is found.
 
 use std::io::Read as _;
 
-/// Programs that run other programs: their caller matters.
+/// Shells. A shell that runs a script is only a launcher, and the process above it is the one of interest.
 const SHELLS: &[&str] = &["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "nu", "zsh"];
 const WRAPPERS: &[&str] = &[
     "doas", "env", "ionice", "nice", "nohup", "runuser", "setpriv", "setsid", "stdbuf", "su", "sudo", "time",
     "timeout",
 ];
 
-/// A process at one moment. Pids are reused, but not with the same start time.
+/// A process at the time it was read. A pid can be reused, but never with the same start time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Process id, which the kernel reuses.
+    /// Process id. The kernel may reuse it after the process has ended.
     pub pid: i32,
-    /// Pid of the process that started or adopted it.
+    /// Pid of the process that started or adopted this process.
     pub parent: i32,
     /// Start time, in ticks since boot.
     pub start: u64,
@@ -33,20 +33,20 @@ pub struct Process {
 impl Process {
     /// Reads a process; `None` if it does not exist.
     pub fn read(pid: i32) -> Option<Self> {
-        // A single read, because a caller waits. The line is always shorter.
+        // A hook call waits for this, so the file is read in one system call. Its line is always shorter than the buffer.
         let mut line = [0; 1024];
         let read = fs_err::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&String::from_utf8_lossy(line.get(..read)?))
     }
 
-    /// Path of its program, if this process may read it.
+    /// Path of a process's program, if the calling process may read it.
     pub fn program(pid: i32) -> Option<String> {
         let path = fs_err::read_link(format!("/proc/{pid}/exe")).ok()?;
         Some(path.to_string_lossy().into_owned())
     }
 
-    /// The process that a call comes from: the nearest one that is neither a launcher nor one of Tenterhook's
-    /// programs. Tenterhook's own agent counts.
+    /// The process that made a call: the nearest one, starting with this process, that is neither a launcher nor one of
+    /// Tenterhook's hook programs. Tenterhook's own agent is not skipped.
     pub fn calling_process(self, harness: &str) -> Option<Self> {
         let is_launcher =
             |process: &Self| process.is_launcher() || super::agents::is_own_program(&process.name, harness);
@@ -56,7 +56,7 @@ impl Process {
         std::iter::successors(Some(self), next).last().filter(|found| found.pid > 1 && !is_launcher(found))
     }
 
-    /// Whether it only runs other programs.
+    /// Whether the process only runs other programs.
     pub(crate) fn is_launcher(&self) -> bool {
         WRAPPERS.contains(&self.name.as_str()) || self.is_shell() && !self.is_interactive()
     }
@@ -65,7 +65,7 @@ impl Process {
         SHELLS.contains(&self.name.as_str())
     }
 
-    /// Whether it is a shell without a command or script, which a user types into.
+    /// Whether the process is a shell that a user types into, without a command or script on its command line.
     pub(crate) fn is_interactive(&self) -> bool {
         is_interactive(&self.command_line())
     }
@@ -97,7 +97,7 @@ fn is_interactive(words: &[u8]) -> bool {
     let mut words = words.split(|byte| *byte == 0).skip(1).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         match word {
-            // Terminals of editors use a start-up file of their own.
+            // These options take a value. The terminals of editors pass a start-up file of their own.
             b"--init-file" | b"--rcfile" | b"-o" | b"-O" => drop(words.next()),
             _ if word.starts_with(b"--") => {}
             _ if word.starts_with(b"-") && !word.contains(&b'c') => {}

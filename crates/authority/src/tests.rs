@@ -42,7 +42,7 @@ impl Test {
         result.map(|granted| granted.proof).map_err(|refused| refused.why)
     }
 
-    /// A secret that counts, and its code of now.
+    /// Enables a secret and returns its current code.
     fn enrolled(&self) -> String {
         let secret = self.authority.codes.start(NOW - 90_000).unwrap();
         let earlier = totp::code_at(&secret, totp::step_at(NOW - 90_000)).unwrap();

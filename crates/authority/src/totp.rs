@@ -9,12 +9,12 @@ use sha1::Sha1;
 pub const STEP_SECONDS: u64 = 30;
 /// Number of digits of a code.
 pub const CODE_DIGITS: usize = 6;
-/// Length of a new secret, equal to that of the hash.
+/// Length of a new secret, equal to the length of a SHA-1 hash.
 pub const SECRET_BYTES: usize = 20;
 
 const BASE32_ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// The time step of a time.
+/// The time step that contains the given time.
 pub fn step_at(now_ms: u64) -> u64 {
     now_ms / 1000 / STEP_SECONDS
 }
@@ -25,19 +25,20 @@ pub fn code_at(secret: &[u8], step: u64) -> Option<String> {
     Some(format!("{number:0CODE_DIGITS$}"))
 }
 
-/// The time step of a code, around the current one: the clocks of two machines differ slightly.
+/// The time step to which a code belongs: the current step, the previous one or the next one, because the clocks of two
+/// machines differ slightly.
 pub fn matching_step(secret: &[u8], given: &str, now_ms: u64) -> Option<u64> {
     let given: String = given.chars().filter(|letter| !letter.is_whitespace()).collect();
     let now = step_at(now_ms);
     let fits =
         |step: u64| code_at(secret, step).is_some_and(|right| is_equal(right.as_bytes(), given.as_bytes()));
-    // All three are computed in any case, so that the duration reveals nothing.
+    // All three codes are always computed, so that the duration reveals nothing about the match.
     [now, now.saturating_sub(1), now + 1]
         .into_iter()
         .fold(None, |found, step| if fits(step) { Some(step) } else { found })
 }
 
-/// The URI that an authenticator app reads.
+/// The `otpauth:` URI that an authenticator app reads.
 pub fn enrolment_uri(secret: &[u8], account: &str) -> String {
     let account: String = account.bytes().map(percent_encode).collect();
     format!("otpauth://totp/Tenterhook:{account}?secret={}&issuer=Tenterhook", encode_base32(secret))
@@ -101,7 +102,7 @@ fn percent_encode(byte: u8) -> String {
 mod tests {
     use super::*;
 
-    /// RFC 6238, appendix B, which has eight digits; the last six are used here.
+    /// Test vectors of RFC 6238, appendix B. Its codes have eight digits, of which the last six are used.
     #[test]
     fn codes_are_the_published_ones() {
         let secret = b"12345678901234567890";
@@ -119,7 +120,7 @@ mod tests {
         }
     }
 
-    /// RFC 4226, appendix D.
+    /// Test vectors of RFC 4226, appendix D.
     #[test]
     fn counters_are_the_published_ones() {
         let expected = ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583"];
@@ -145,7 +146,7 @@ mod tests {
         }
     }
 
-    /// RFC 4648, section 10.
+    /// Test vectors of RFC 4648, section 10.
     #[test]
     fn base32_is_the_published_one_and_comes_back() {
         for (bytes, text) in [

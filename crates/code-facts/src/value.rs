@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Represents values, as far as they are known.
+//! Represents the values of expressions in embedded code, as far as they are known without running it.
 
 use super::CallArgument;
 
@@ -57,7 +57,7 @@ const MAX_VALUE_BYTES: usize = 16 * 1024;
 /// Maximum number of alternatives of a value.
 pub(super) const MAX_CHOICES: usize = 16;
 
-// === impl Value ===
+// === impl CodeValue ===
 
 impl CodeValue {
     pub(super) fn unknown() -> Self {

@@ -79,7 +79,8 @@ pub fn request_within(
     Err(text("hint").and_then(hint_for_users).into_iter().fold(error, Failure::hint))
 }
 
-/// Replaces API paths in a hint by commands, because command-line users do not send requests.
+/// Adapts a hint of the API to the command line: a hint that names API paths is replaced with the command for its first
+/// path, because command-line users do not send requests themselves.
 fn hint_for_users(hint: &str) -> Option<String> {
     const COMMANDS: &[(&str, &str)] = &[
         ("/v1/approvals", "`tenterhook approvals list` lists them"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Determines which proof this process needs for a privileged action. The daemon decides; if no daemon is running,
-//! the same rules are applied here.
+//! Determines which proof this process needs for a privileged action. The daemon decides; if no daemon is running, this
+//! process applies the same rules itself.
 
 use serde_json::Value;
 use tenterhook_authority::{Action, Authority, Caller, ProofRequirement};
@@ -15,7 +15,7 @@ pub fn local_authority(home: &Home) -> Authority {
     Authority::of(home, rustix::process::getuid().as_raw())
 }
 
-/// Returns the proof that this process needs for an action, and whether the process counts as a guarded agent.
+/// Returns the proof that this process needs for an action, and whether the process is treated as a guarded agent.
 pub fn caller_standing(home: &Home, action: Action) -> Result<(ProofRequirement, bool), Failure> {
     let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
     if let Some(answer) = ask::get(home, &path)? {

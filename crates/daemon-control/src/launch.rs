@@ -21,7 +21,7 @@ use crate::ask;
 const MAX_LOG_BYTES: u64 = 1 << 20;
 /// Maximum time until a started daemon answers.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of spool files above which the spool is imported without a daemon.
+/// Number of spool files above which the spool is imported even though no daemon is running.
 const LONG_SPOOL_FILES: usize = 256;
 /// Minimum interval between two imports of the spool.
 const SPOOL_IMPORT_INTERVAL: Duration = Duration::from_mins(1);
@@ -56,7 +56,7 @@ impl Launcher<'_> {
         let mut child = self.command(&["serve", "--log", "json"])?.args(arguments).spawn()?;
         let began = Instant::now();
         while began.elapsed() < START_TIMEOUT {
-            // The socket exists before the daemon knows whether it can start, so only an answer counts.
+            // The socket exists before the daemon knows whether it can start, so only an answer shows that it runs.
             if ask::is_up(home) && matches!(ask::get(home, "/v1/health"), Ok(Some(_))) {
                 return Ok(());
             }
@@ -104,7 +104,7 @@ impl Launcher<'_> {
 
     /// Starts a command without waiting for it.
     fn spawn_detached(&self, mut command: Command) {
-        // The caller has the agent's environment, which a project can influence, so most of it is dropped.
+        // This process has the agent's environment, which a project can influence, so only some variables are passed on.
         let inherited =
             INHERITED_VARIABLES.iter().filter_map(|name| Some((name, self.variables.get(*name)?)));
         command.env_clear().envs(inherited);
@@ -120,7 +120,7 @@ impl Launcher<'_> {
         }
         let file = tenterhook_files::open_state_for_writing(&log, OpenOptions::new().append(true))?;
         let mut command = Command::new(&self.program);
-        // All other settings that select this state directory are inherited.
+        // Variables that select the state directory are inherited; options must be passed again.
         if let Some(path) = self.explicit_home {
             command.arg("--home").arg(std::path::absolute(path)?);
         }
@@ -133,7 +133,7 @@ impl Launcher<'_> {
     }
 }
 
-/// Keeps hooks from starting a daemon for some seconds, because the running one is about to be replaced.
+/// Keeps hooks from starting a daemon for `START_TIMEOUT`, because the caller is about to replace the running daemon.
 pub fn hold_autostart(home: &Home) {
     let _ = claim_mark(home, AUTOSTART_MARK, Duration::ZERO);
 }
@@ -147,7 +147,8 @@ fn child_error(log_text: &str) -> Failure {
     log_text.lines().filter_map(|line| plain(line, "hint:")).fold(failure, Failure::hint)
 }
 
-/// Returns true for only one of several concurrent calls, and again only after `within`.
+/// Touches the mark file `name` and returns true, unless the mark is younger than `within`. Limits how often an action is
+/// started.
 fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     let mark = home.run().join(name);
     let recent = fs_err::metadata(&mark).and_then(|found| found.modified());
@@ -157,7 +158,8 @@ fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     make_private_dir(&home.run()).and_then(|()| write_atomic(&mark, b"", 0o600)).is_ok()
 }
 
-/// Returns the process id in a health report. The report comes over the socket; a file could name any process.
+/// Returns the process id in a health report. The id is taken from the report, which comes over the daemon's socket, and
+/// not from a file, which could name any process.
 pub fn process_of(health: &Value) -> Option<Pid> {
     let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
     pid.and_then(Pid::from_raw)

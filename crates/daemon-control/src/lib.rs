@@ -8,7 +8,7 @@
 //! - [`service`]: defines the daemon as a systemd or launchd service.
 //! - [`port_holder`]: finds the process that listens on a TCP port.
 //!
-//! The daemon itself is not linked in.
+//! This crate does not depend on the crate `daemon`, so a program that uses it does not contain the daemon.
 
 pub mod ask;
 pub mod gate;

@@ -32,7 +32,7 @@ pub enum InitSystem {
 pub struct ServiceDefinition {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// Variables that select the same state directory.
+    /// Environment variables that make the service use the same state directory.
     pub variables: Vec<(&'static str, String)>,
     /// Path of the daemon's log file.
     pub log: PathBuf,

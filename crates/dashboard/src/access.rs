@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Access of browsers. A one-time link is valid for a minute and is exchanged for a cookie and a page key. All of them
-//! are 256 random bits, and only their hashes are kept, in memory.
+//! Access for browsers. A one-time link is valid for one minute and is exchanged for a cookie and a page key. Each of these
+//! secrets has 256 random bits. Only their hashes are kept, and only in memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,20 +43,21 @@ struct BrowserSession {
     cookie: String,
     key: String,
     until: Instant,
-    /// Dropped when the session ends.
+    /// Dropped when the session ends, which notifies the receivers in [`BrowserVisit`].
     open: watch::Sender<()>,
 }
 
-/// Secrets that a browser receives for a link.
+/// The secrets that a browser receives in exchange for a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserKeys {
     /// Value of the cookie, which scripts cannot read.
     pub cookie: String,
-    /// Key of the page. It is needed because browsers send the cookie to every port of this machine.
+    /// Key that the page sends with each request. The cookie alone is not sufficient, because browsers send it to every
+    /// port of this machine.
     pub key: String,
 }
 
-/// A request's valid browser session.
+/// The valid browser session that a request belongs to.
 #[derive(Debug, Clone)]
 pub struct BrowserVisit {
     /// When the session expires.
@@ -124,7 +125,7 @@ impl BrowserVisit {
     pub async fn wait_end(mut self) {
         let left = tokio::time::sleep_until(self.until.into());
         tokio::select! {
-            // The sender sends nothing; it is dropped.
+            // The sender never sends a value, so this completes when it is dropped.
             _ = self.open.changed() => {}
             () = left => {}
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Serves the files of the dashboard: embedded, or from disk in a debug build.
+//! Serves the files of the dashboard. They are embedded in release builds; debug builds read them from disk.
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ use crate::sha256_hex;
 #[cfg(not(debug_assertions))]
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/dashboard.rs"));
 
-/// Path prefix of files whose name contains a hash of their content, so that they never change.
+/// Path prefix of files that never change, because their names contain a hash of their content.
 const ASSET_PREFIX: &str = "/assets/";
 
-/// Page that is served if the dashboard was not built.
+/// Page that is served if the program was built without the dashboard.
 const MISSING_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenterhook</title>\
     <h1>This build has no dashboard</h1><p>The files of <code>web/dist</code> were missing at build time. \
     Run <code>make build</code> to build them; this needs Node.js 20 or newer.</p>\
     <p>The command line shows the same: <code>tenterhook status</code>, \
     <code>tenterhook ledger</code>, <code>tenterhook approvals</code>.</p>";
 
-/// Routes of all files. Pages are in the fragment after `#`, which the server does not receive.
+/// Routes of all files. The dashboard's pages have no routes: they are in the URL's fragment, which browsers do not send.
 pub fn router() -> Router {
     Router::new()
         .route("/", get(serve_file))
@@ -97,7 +97,7 @@ fn read_file(name: &str) -> Option<Cow<'static, [u8]>> {
 
 #[cfg(debug_assertions)]
 fn read_file(name: &str) -> Option<Cow<'static, [u8]>> {
-    // The name is untrusted: no hidden files and no path traversal.
+    // The name is untrusted input: hidden files and path traversal are refused.
     let plain = name.split('/').all(|part| !part.starts_with('.') && !part.contains('\\'));
     let dist = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dist/");
     if plain { std::fs::read(format!("{dist}{name}")).ok().map(Cow::Owned) } else { None }

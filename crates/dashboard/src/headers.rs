@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Security headers of responses over TCP, and the cookie and page key of requests.
+//! Sets the security headers of responses over TCP, and reads the cookie and page key of requests.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::access::SESSION_LIFETIME;
 
-/// Only our own scripts run, other sites cannot embed the dashboard, and it connects to no other server.
+/// Only the dashboard's own scripts run, other sites cannot embed it, and it cannot connect to other servers.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
@@ -21,7 +21,7 @@ const SECURITY_HEADERS: &[(&str, &str)] = &[
     ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 ];
 
-/// Request header with the page key.
+/// Name of the request header that contains the page key.
 const PAGE_KEY_HEADER: &str = "tenterhook-page";
 
 /// Adds the security headers to a response.
@@ -34,17 +34,17 @@ pub fn add_security_headers(headers: &mut HeaderMap) {
     }
 }
 
-/// Cookie of a browser session. Its name contains the port, because cookies are shared by all ports of a host.
+/// Formats the cookie of a browser session. Its name contains the port, because all ports of a host share their cookies.
 pub fn session_cookie(port: u16, value: &str) -> String {
     let life = if value.is_empty() { 0 } else { SESSION_LIFETIME.as_secs() };
     format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}", cookie_name(port))
 }
 
-/// Maximum number of cookies of our name that are checked. Any local server can set cookies for this host, before ours;
-/// browsers keep fewer than this per host.
+/// Maximum number of cookies with our name that are checked. Any other server on this host can set cookies with the same
+/// name, which a browser may send before ours. Browsers keep fewer cookies than this per host, so ours is always checked.
 const MAX_COOKIES: usize = 1024;
 
-/// Cookies of our name in a request. Another local server may have set some of them.
+/// The cookies with our name in a request. Another server on this host may have set some of them.
 pub fn presented_cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let name = cookie_name(port);
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the account of a TCP connection. Every account of the machine can reach the port, and a link is visible in the
-//! process list while a browser is started with it. Linux lists each end of a local connection with its account, so
-//! that only the account of the state directory can use a link and its session.
+//! Finds the account that opened a TCP connection. Every account of the machine can reach the daemon's port, and a one-time
+//! link is visible in the process list while a browser is started with it. Linux lists the account of each end of a local
+//! connection. With this list, only the account that owns the state directory can use a link and its session.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Socket tables of the kernel. An IPv6 socket that connects to `::ffff:127.0.0.1` is in the second one, although its
-/// other end is an IPv4 socket.
+/// Socket tables of the kernel. An IPv6 socket that connects to `::ffff:127.0.0.1` is in the second table, although the
+/// other end of its connection is an IPv4 socket.
 const SOCKET_TABLES: &[&str] = &["/proc/net/tcp", "/proc/net/tcp6"];
 
 /// The account at the other end of a TCP connection.
@@ -17,7 +17,7 @@ pub enum PeerAccount {
     Account(u32),
     /// A local connection whose account is unknown.
     Unknown,
-    /// Another machine, or a kernel without socket tables.
+    /// A connection from another machine, or a local one on a platform without socket tables.
     Remote(IpAddr),
 }
 
@@ -39,8 +39,8 @@ impl PeerAccount {
         }
     }
 
-    /// Whether to refuse a link or browser session that belongs to the `known` accounts. A local connection of unknown
-    /// account is refused as well: its socket is already closed, or the tables cannot be read.
+    /// Whether this connection may not use a link or browser session that belongs to the `known` accounts. A local
+    /// connection whose account is unknown is refused as well: its socket is already closed, or the tables cannot be read.
     pub fn is_refused(self, known: &[u32]) -> bool {
         match self {
             Self::Account(uid) => !known.contains(&uid),
@@ -50,7 +50,7 @@ impl PeerAccount {
     }
 }
 
-/// Account of the socket that is bound to `peer` and connected to `local`.
+/// The account of the socket that is bound to `peer` and connected to `local`, from the text of a socket table.
 fn socket_owner(table: &str, peer: SocketAddr, local: SocketAddr) -> Option<u32> {
     let forms = [IpAddr::to_canonical as fn(&IpAddr) -> IpAddr, to_ipv6_mapped_form];
     forms.iter().find_map(|form| {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Accounts of a machine, whose settings are checked together with the machine's.
+//! Home directories of a machine's accounts. An installation for the whole machine also checks the settings of each account.
 
 use std::path::{Path, PathBuf};
 
-/// Existing home directories of all accounts below the root of a file system.
+/// Existing home directories of all accounts, read from `etc/passwd` and `Users` below `root`; `/` is left out.
 pub(super) fn home_directories(root: &Path) -> Vec<PathBuf> {
     let accounts = fs_err::read_to_string(root.join("etc/passwd")).unwrap_or_default();
     let listed = accounts.lines().filter_map(|line| line.split(':').nth(5)).map(PathBuf::from);
-    // macOS stores user accounts elsewhere.
+    // macOS does not list its users in `/etc/passwd`.
     let users =
         fs_err::read_dir(root.join("Users")).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut homes: Vec<_> = listed.chain(users).filter(|home| home.is_absolute() && home.is_dir()).collect();

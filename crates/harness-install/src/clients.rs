@@ -10,7 +10,7 @@ use crate::{
     opencode, pi, qwen, vscode,
 };
 
-/// One row for each row of [`HARNESSES`](tenterhook_harness::HARNESSES).
+/// All clients: one row for each row of [`HARNESSES`](tenterhook_harness::HARNESSES), in the same order.
 pub const CLIENTS: &[ClientRow] = &[
     claude_code::CLIENT,
     codex::CLIENT,
@@ -27,35 +27,35 @@ pub const CLIENTS: &[ClientRow] = &[
     continue_dev::CLIENT,
 ];
 
-/// The program of a harness on a machine.
+/// How a harness's client program is detected, hooked and run.
 #[derive(Debug)]
 pub struct ClientRow {
-    /// Harness that the client runs.
+    /// Harness that the client belongs to.
     pub harness: &'static Harness,
-    /// How it is detected on a machine.
+    /// How the client is detected on a machine.
     pub signs: ClientSigns,
-    /// How hooks are installed; `None` if it cannot be hooked.
+    /// How hooks are installed; `None` if the client cannot be hooked.
     pub installer: Option<Installer>,
-    /// How it is run without a user against a model on loopback, or the reason why that is impossible.
+    /// How the client is run without a user against a model on loopback, or the reason why that is impossible.
     pub launch: Result<ClientLaunch, &'static str>,
 }
 
-/// Client data of a harness. A test checks that every harness has a row.
+/// Access to a harness's row in [`CLIENTS`]. A test checks that every harness has a row.
 pub trait HarnessClient {
     /// The client row of the harness.
     fn client(&self) -> Option<&'static ClientRow>;
 
-    /// Names of its programs, as a user types them.
+    /// Names of the client's programs, as a user types them.
     fn programs(&self) -> &'static [&'static str] {
         self.client().map_or(&[], |client| client.signs.programs)
     }
 
-    /// How hooks are installed; `None` if it cannot be hooked.
+    /// How hooks are installed; `None` if the client cannot be hooked.
     fn installer(&self) -> Option<&'static Installer> {
         self.client()?.installer.as_ref()
     }
 
-    /// How it is run without a user, or the reason why that is impossible.
+    /// How the client is run without a user, or the reason why that is impossible.
     fn launch(&self) -> Result<&'static ClientLaunch, &'static str> {
         match self.client().map(|client| client.launch.as_ref()) {
             Some(launch) => launch.map_err(|reason| *reason),

@@ -9,20 +9,20 @@ use tenterhook_harness::Harness;
 /// Files by which a harness is detected.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientSigns {
-    /// Names of its programs, as a user types them.
+    /// Names of the harness's programs, as a user types them.
     pub programs: &'static [&'static str],
-    /// Files that it creates, below the home directory or absolute.
+    /// Files and directories that the harness creates; paths are absolute or relative to the home directory.
     pub traces: &'static [&'static str],
 }
 
-/// Result of a detection.
+/// A harness that was found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DetectedClient {
     /// Path of the program.
     pub program: Option<PathBuf>,
-    /// Directory of its settings, or another file that it created.
+    /// Settings directory of the harness, or another file that the harness created.
     pub trace: Option<PathBuf>,
-    /// Version, if it is written next to the program.
+    /// Version of the program, if its path or its package manifest contains it.
     pub version: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub fn detect(harness: &Harness, ground: &MachineEnvironment<'_>) -> Option<Dete
     let program = signs.programs.iter().find_map(|name| on_path(ground, name));
     let settings =
         harness.installer().and_then(|installer| (installer.directory)(ground, &SettingsScope::User));
-    // A directory that several harnesses share is not a trace of one of them.
+    // A harness without a program of its own may share its settings directory, which then does not prove that it is installed.
     let settings = settings.filter(|_| !signs.programs.is_empty());
     let traces = signs.traces.iter().filter_map(|trace| match Path::new(trace) {
         whole if whole.is_absolute() => Some(whole.to_owned()),
@@ -46,7 +46,7 @@ pub fn detect(harness: &Harness, ground: &MachineEnvironment<'_>) -> Option<Dete
     Some(DetectedClient { program, trace, version })
 }
 
-/// The first executable program with this name.
+/// The first executable file with this name in the search path.
 fn on_path(ground: &MachineEnvironment<'_>, name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let places = std::env::split_paths(ground.path).filter(|directory| directory.is_absolute());
@@ -55,8 +55,7 @@ fn on_path(ground: &MachineEnvironment<'_>, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// Version of a program, from its path (a directory or file named after the version) or from the manifest of its
-/// package.
+/// Version of a program, taken from its real file name if that is a version, or from its package manifest.
 fn version(program: &Path) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct PackageManifest {

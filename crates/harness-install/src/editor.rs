@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One file of a harness, and the content that Tenterhook writes into it.
+//! Types for a harness's files and the content that Tenterhook writes into them.
 
 use std::{fmt, path::PathBuf};
 
 use super::jsonc::{CreatedContainers, EditedText, SettingsError};
 
-/// One file, and Tenterhook's content of it.
+/// One file of a harness, and the content that Tenterhook writes into it.
 #[derive(Debug)]
 pub struct ManagedFile {
     /// Path of the file.
     pub path: PathBuf,
-    /// A file of an earlier version of the harness, which the harness copies to `path` at its next start, with Tenterhook's
-    /// content. Its receipt is also valid for the copy.
+    /// Location of the same file in an earlier version of the harness. At its next start the harness copies that file to `path`,
+    /// including Tenterhook's content, so a receipt for the old location is also valid for `path`.
     pub copied_from: Option<PathBuf>,
-    /// Tenterhook's content of the file.
+    /// Content that Tenterhook writes.
     pub content: FileContent,
 }
 
 impl ManagedFile {
-    /// A file that only Tenterhook and the user write.
+    /// A file that the harness does not copy from an earlier location.
     pub fn new(path: PathBuf, content: FileContent) -> Self {
         Self { path, copied_from: None, content }
     }
 }
 
-/// The part of a file that is Tenterhook's.
+/// How much of a file Tenterhook writes.
 #[derive(Debug)]
 pub enum FileContent {
     /// A part of the file; the rest is the user's.
@@ -33,17 +33,17 @@ pub enum FileContent {
     Owned(OwnedFile),
 }
 
-/// A file that is written by Tenterhook as a whole.
+/// A file that Tenterhook writes as a whole.
 #[derive(Debug, Clone)]
 pub struct OwnedFile {
     /// Content of the file.
     pub bytes: Vec<u8>,
     /// Mode of a new file.
     pub mode: u32,
-    /// Whether an existing file was written by any version of Tenterhook; [`has_mark`] is for formats with comments. Any
-    /// other file is never replaced or removed.
+    /// Tells from its content whether some version of Tenterhook wrote a file; any other file is never replaced or removed.
+    /// Formats with comments use [`has_mark`].
     pub is_ours: fn(&[u8]) -> bool,
-    /// Texts that the file must contain for the hooks to work.
+    /// Strings that the file must contain for the hooks to work.
     pub holds: Vec<String>,
     /// Warnings for the user.
     pub warnings: Vec<InstallWarning>,
@@ -58,7 +58,7 @@ pub fn has_mark(bytes: &[u8]) -> bool {
     String::from_utf8_lossy(head).contains(MARK)
 }
 
-/// An edited text that does not have the expected content.
+/// Reason why an edited text fails its check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct EditCheckError {
@@ -80,24 +80,24 @@ impl From<SettingsError> for EditCheckError {
     }
 }
 
-/// Inserts Tenterhook's content into a text, and removes it; every other byte is unchanged.
+/// Inserts Tenterhook's content into a settings file's text, and removes it. Every other byte is unchanged.
 pub trait SettingsEditor: fmt::Debug {
-    /// The text with up-to-date content. `created` lists what earlier installs created.
+    /// The text with Tenterhook's current content. `created` lists containers that earlier installs created.
     fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError>;
 
-    /// The text without Tenterhook's content, and without the containers in `created` that are empty.
+    /// The text without Tenterhook's content, and without those containers in `created` that are now empty.
     fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError>;
 
-    /// Whether the text has any content of Tenterhook. `created` lists what earlier installs created.
+    /// Whether the text contains anything that Tenterhook wrote. `created` lists containers that earlier installs created.
     fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError>;
 
-    /// Checks that `after` has the expected content, and that programs that can read `before` can read it.
+    /// Checks that `after` has the expected content, and that every program that can read `before` can also read `after`.
     fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError>;
 
-    /// Whether nothing is left in a text after the removal.
+    /// Whether a text from which Tenterhook's content was removed has no other content.
     fn is_empty_after_removal(&self, text: &str) -> bool;
 
-    /// Texts that the file must contain for the hooks to work.
+    /// Strings that the file must contain for the hooks to work.
     fn required_texts(&self) -> Vec<String>;
 
     /// Warnings about settings in the text that keep the hooks from running.
@@ -116,7 +116,7 @@ pub struct InstallWarning {
 /// Severity of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarningLevel {
-    /// The hooks work.
+    /// The hooks work all the same.
     Note,
     /// The user has to do something before the hooks work.
     Pending,

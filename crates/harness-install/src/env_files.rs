@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{InstallRequest, file};
 
-/// The `.env` files that a harness with this settings directory reads where the user works.
+/// The `.env` files that a harness reads: in the project and in each home directory, and in the settings directory below each.
 pub(crate) fn env_files_of(order: &InstallRequest, directory: &str) -> Vec<PathBuf> {
     let homes = order.user_home.iter().chain(&order.account_homes);
     let mut files: Vec<PathBuf> = Vec::new();
@@ -19,7 +19,7 @@ pub(crate) fn env_files_of(order: &InstallRequest, directory: &str) -> Vec<PathB
     files
 }
 
-/// The last value of a variable in a file.
+/// The last value that an `.env` file gives a variable.
 pub(crate) fn last_value(path: &Path, variable: &str) -> Option<String> {
     let bytes = file::read(path).ok()??;
     let text = String::from_utf8_lossy(&bytes);

@@ -29,13 +29,13 @@ pub enum InstallError {
         /// Offset of the first invalid byte.
         offset: usize,
     },
-    /// A directory, device or pipe in the place of a file.
+    /// A directory, device or pipe where a regular file is expected.
     #[error("`{}` is not a regular file", path.display())]
     NotAFile {
-        /// Path of the object.
+        /// Path of the directory, device or pipe.
         path: PathBuf,
     },
-    /// A file that Tenterhook did not write is in the place of one of its own.
+    /// A file that Tenterhook did not write has the path of a file that Tenterhook wants to write.
     #[error("`{}` already exists and was not written by Tenterhook", path.display())]
     NotOurs {
         /// Path of the file.
@@ -67,7 +67,7 @@ pub enum InstallError {
         /// The path itself.
         path: PathBuf,
     },
-    /// A relative path, which would name another file in every working directory.
+    /// A relative path, which would name a different file in every working directory.
     #[error("`{}` is not an absolute path", path.display())]
     RelativePath {
         /// The path itself.
@@ -83,7 +83,7 @@ pub enum InstallError {
         /// Newest supported version.
         known: u32,
     },
-    /// The edited text failed its check: an error in Tenterhook.
+    /// The edited text failed its check. This is a bug in Tenterhook.
     #[error("the new text for `{}` failed its check: {what}", path.display())]
     SelfCheck {
         /// Path of the settings file.
@@ -91,12 +91,12 @@ pub enum InstallError {
         /// What is missing or wrong.
         what: String,
     },
-    /// A change failed, and files that were changed before could not be restored.
+    /// A change failed, and files that had already been changed could not be restored.
     #[error("{error}; files that were changed before could not be restored: {left}")]
     NotUndone {
-        /// Error of the change.
+        /// Error that stopped the change.
         error: Box<InstallError>,
-        /// Errors of the restoration.
+        /// Errors from restoring the files.
         left: String,
     },
     /// A file system operation failed.
@@ -110,7 +110,7 @@ impl InstallError {
         Self::NotUndone { error: Box::new(error), left: left.join("; ") }
     }
 
-    /// Kind of the error, for callers.
+    /// Kind of the error, which callers can match on.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::PathNotUtf8 { .. } | Self::RelativePath { .. } => ErrorKind::User,

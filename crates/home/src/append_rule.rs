@@ -6,8 +6,8 @@ use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use tenterhook_error::Failure;
 
-/// The text of a file with a rule appended. `rule` is an item of a YAML list. Fails if the new rule, or one that
-/// was in force before, is not in force afterwards.
+/// Appends a rule to the text `before` of a rule file and returns the new text. `rule` is an item of a YAML list. Fails
+/// if the new text lacks the new rule or one of the old rules, or has more problems than the old text.
 pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<String, Failure> {
     if before.trim().is_empty() {
         return Ok(format!("version: 1\nrules:\n{}", indented(rule, "  ")));

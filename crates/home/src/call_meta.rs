@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Event ids and the clock of a call.
+//! Creates the id and the timestamp of a hook call.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use tenterhook_harness::CallMeta;
 
 use tenterhook_error::Failure;
 
-/// Creates the metadata of a call: a new id and the current time, without a harness.
+/// Creates the metadata of a call: a new id, the current time and an empty harness name.
 pub fn mint() -> Result<CallMeta, Failure> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)

@@ -2,25 +2,25 @@
 
 //! Runs work for another account in a separate thread with the rights of that account.
 //!
-//! A machine-wide daemon is root and reads directories that its callers name. The kernel decides what a caller may
-//! read: on Linux, the thread takes the caller's user and groups before it touches a path, so that no link on the
-//! way leads to a file that the caller cannot read. A thread that cannot take them (another system, or a daemon
-//! that is not root) reads only files that belong to the caller.
+//! A machine-wide daemon runs as root and reads directories that its callers name. The kernel decides what a caller may
+//! read: on Linux, the thread takes the caller's user and groups before it accesses a path, so that no link can lead to a
+//! file that the caller cannot read. If the thread cannot change its user and groups (on another platform, or because the
+//! daemon is not root), it reads only files that belong to the caller.
 
 use std::io::Result;
 use std::thread::Builder;
 
-/// Decides whether a file may be read for a caller.
+/// How to decide whether a file may be read on behalf of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadRights {
-    /// The kernel decides: this thread has the rights of the caller.
+    /// This thread has the caller's rights, so the kernel checks every access.
     KernelChecked,
-    /// The owner decides: this thread has other rights, so the file must belong to this account.
+    /// This thread has other rights than the caller, so a file must belong to this account.
     OwnerMustBe(u32),
 }
 
 impl ReadRights {
-    /// The account that files must belong to, unless the kernel decides.
+    /// The account that files must belong to; `None` if the kernel checks every access.
     pub(crate) fn required_owner(self) -> Option<u32> {
         match self {
             Self::KernelChecked => None,
@@ -29,7 +29,8 @@ impl ReadRights {
     }
 }
 
-/// Starts a thread that takes the rights of an account and runs `work`.
+/// Starts a thread that tries to take the rights of an account and then runs `work`. `work` receives the rights that the
+/// thread has.
 pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) -> Result<()> {
     let started = Builder::new().name("caller".into()).spawn(move || {
         let rights = if become_account(account) {
@@ -42,14 +43,14 @@ pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) ->
     started.map(drop)
 }
 
-/// Gives this thread the user and the groups of an account, permanently. Returns whether it has them.
+/// Permanently gives this thread the user and the groups of an account. Returns whether this succeeded.
 #[cfg(target_os = "linux")]
 fn become_account(account: u32) -> bool {
     use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
     let (primary, groups) = groups_of(account);
     let groups: Vec<_> = groups.into_iter().map(Gid::from_raw).collect();
     let (group, user) = (Gid::from_raw(primary), Uid::from_raw(account));
-    // Only this thread changes. Taking a user other than root also drops the capabilities.
+    // These calls change only this thread. Changing to a user other than root also drops the capabilities.
     set_thread_groups(&groups).is_ok()
         && set_thread_res_gid(group, group, group).is_ok()
         && set_thread_res_uid(user, user, user).is_ok()
@@ -60,11 +61,11 @@ fn become_account(_account: u32) -> bool {
     false
 }
 
-/// The primary group of an account and its other groups, from the system's directory. An unknown account gets a
-/// group without members.
+/// The primary group of an account and its other groups, from the system's account database. An unknown account gets the
+/// group `nogroup`.
 #[cfg(target_os = "linux")]
 fn groups_of(account: u32) -> (u32, Vec<u32>) {
-    /// The group `nogroup`.
+    /// Number of the group `nogroup`.
     const NO_GROUP: u32 = 65_534;
     let Some(user) = uzers::get_user_by_uid(account) else { return (NO_GROUP, Vec::new()) };
     let primary = user.primary_group_id();

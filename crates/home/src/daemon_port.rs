@@ -2,8 +2,8 @@
 
 //! The TCP port of the daemon, and a rule that keeps agents away from it.
 //!
-//! The rule `guard-files` names the default port. A daemon that listens on another port writes it to
-//! `<state>/port`, and rules that are read afterwards name that port as well. The file stays when the daemon ends:
+//! The built-in rule `guard-files` covers the default port. A daemon that listens on another port writes the port to
+//! `<state>/port`, and rules loaded afterwards include a rule for that port. The file stays when the daemon ends:
 //! otherwise snapshots of the rules would be outdated whenever no daemon runs.
 
 use std::borrow::Cow;
@@ -22,11 +22,11 @@ pub const DEFAULT_PORT: u16 = 7878;
 /// Name of the generated rule file, and id of its rule.
 const RULE_NAME: &str = "daemon-port";
 
-/// Stores the daemon's port for the rules.
+/// Stores the daemon's port, so that the rules can protect it. The file is removed if `port` is the default or `None`.
 pub fn store_port(home: &Home, port: Option<u16>) -> Result<(), Failure> {
     let other = port.filter(|port| *port != DEFAULT_PORT);
     if read_port(home) == other {
-        // The file keeps its timestamps, which snapshots of the rules compare.
+        // An unchanged file is not written again: new timestamps would make snapshots of the rules outdated.
         return Ok(());
     }
     match other {
@@ -43,7 +43,7 @@ fn read_port(home: &Home) -> Option<u16> {
     read_file::state_file(&home.port()).ok()??.trim().parse().ok()
 }
 
-/// A rule for the port of this home's daemon, unless `guard-files` names it.
+/// Creates a rule that protects the port of this home's daemon, unless it is the default port, which `guard-files` covers.
 pub(crate) fn protection_rule(home: &Home) -> Option<SourceFile> {
     let port = read_port(home)?;
     let mut yaml = format!("version: 1\npack: {RULE_NAME}\nrules:\n  - id: {RULE_NAME}\n");

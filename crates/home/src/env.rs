@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The environment, read once at the start, and the account of this process.
+//! The environment, which is read once at the start, and the names of accounts and groups.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use tenterhook_harness_install::MachineEnvironment;
 pub struct Env {
     /// `HOME`: the home directory of the user.
     pub home: Option<PathBuf>,
-    /// `TENTERHOOK_HOME`: directory of Tenterhook's state and settings.
+    /// `TENTERHOOK_HOME`: directory for Tenterhook's state and settings.
     pub tenterhook_home: Option<PathBuf>,
-    /// `TENTERHOOK_SYSTEM_DIR`: directory of the organisation's rules, for a program that is not installed.
+    /// `TENTERHOOK_SYSTEM_DIR`: directory of the organisation's rules. Installed programs ignore it.
     pub tenterhook_system_dir: Option<PathBuf>,
     /// `TENTERHOOK_LISTEN`: TCP address of the daemon.
     pub tenterhook_listen: Option<String>,
@@ -24,9 +24,9 @@ pub struct Env {
     pub xdg_state_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`: base directory for settings.
     pub xdg_config_home: Option<PathBuf>,
-    /// All variables, because headers of HTTP hooks may name one.
+    /// All variables. For example, the headers of HTTP hooks may refer to any variable.
     pub all: BTreeMap<String, String>,
-    /// Variables of harnesses that name directories.
+    /// The harnesses' own variables that contain directories.
     pub harness_variables: BTreeMap<&'static str, PathBuf>,
 }
 
@@ -41,24 +41,24 @@ impl Env {
         }
     }
 
-    /// Root of the project, from the harness's variable.
+    /// Root of the project, according to the harness's environment variable.
     pub fn project_of(&self, harness: &Harness) -> Option<String> {
         self.harness_variables.get(harness.project_variable?)?.to_str().map(ToOwned::to_owned)
     }
 }
 
-/// Name of the account of this process. `$USER` is not reliable.
+/// Name of the account that runs this process. It is not read from `$USER`, which is not reliable.
 pub fn current_user() -> String {
     account_name(getuid().as_raw())
 }
 
-/// Name of an account, or its number if it has no name.
+/// Name of an account, or `uid:` and its number if it has no name.
 pub fn account_name(uid: u32) -> String {
     let directory = || uzers::get_user_by_uid(uid).map(|user| user.name().to_string_lossy().into_owned());
     find_name("/etc/passwd", uid).or_else(directory).unwrap_or_else(|| format!("uid:{uid}"))
 }
 
-/// Names of this process's groups; a group without a name is given by its number.
+/// Names of this process's groups. A group without a name is listed as `gid:` and its number.
 pub fn current_groups() -> Vec<String> {
     let own = rustix::process::getgid();
     // `getgroups` fails only if the buffer is too small, and rustix sizes it.
@@ -73,9 +73,8 @@ pub fn current_groups() -> Vec<String> {
     numbers.into_iter().map(name).collect()
 }
 
-/// Looks up a number in the machine's table of accounts or groups. The system's directory service (LDAP, Open
-/// Directory) is only used for numbers that are not in the table, because it may load libraries and use the
-/// network.
+/// Looks up a number in `/etc/passwd` or `/etc/group`. Callers query the system's directory service (LDAP, Open
+/// Directory) only for numbers that are not in these files, because it may load libraries and use the network.
 fn find_name(table: &str, number: u32) -> Option<String> {
     let table = fs_err::read_to_string(table).ok()?;
     table.lines().find_map(|line| {

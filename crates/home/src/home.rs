@@ -18,16 +18,17 @@ const MARK_FILE: &str = "home.json";
 pub(crate) const MACHINE_CONFIG_DIR: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/Tenterhook" } else { "/etc/tenterhook" };
 
-/// State directory and socket directory of a machine-wide home.
+/// State directory of a machine-wide home.
 const MACHINE_STATE_DIR: &str = if cfg!(target_os = "macos") {
     "/Library/Application Support/Tenterhook/state"
 } else {
     "/var/lib/tenterhook"
 };
+/// Socket directory of a machine-wide home.
 const MACHINE_RUN_DIR: &str =
     if cfg!(target_os = "macos") { "/var/run/tenterhook" } else { "/run/tenterhook" };
 
-/// Directories of state and settings.
+/// The state and configuration directories of an account or of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     /// State directory: programs, ledger, receipts.
@@ -40,15 +41,15 @@ pub struct Home {
     pub machine_run: Option<PathBuf>,
 }
 
-/// Directory of the programs of a machine-wide home, which every account must be able to run.
+/// Directory for the programs of a machine-wide home. Every account must be able to run them.
 const MACHINE_PROGRAM_DIR: &str = "/usr/local/lib/tenterhook";
 
-/// The mark next to the programs, which names the home they belong to.
+/// Content of the mark file next to the installed programs. It says which home the programs belong to.
 #[derive(Debug, Serialize, Deserialize)]
 struct HomeMark {
     v: u32,
     config: PathBuf,
-    /// Version of the installed hook programs; 0.1.0 did not write one.
+    /// Version of the installed hook programs. Version 0.1.0 did not write this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     /// Directories of a machine-wide home.
@@ -63,23 +64,23 @@ struct MachineDirs {
 }
 
 impl Home {
-    /// Finds the home. The order is: the command line, the installation of the running program, the environment,
-    /// the default of the platform.
+    /// Finds the home. It is determined by, in this order: the command line, the installation of the running program,
+    /// the environment, the platform's default.
     ///
-    /// The location of an installed program takes precedence over the environment: a project's settings can set
-    /// variables for the hooks of a harness, and must not choose their policy.
+    /// The location of an installed program takes precedence over the environment, because a project's settings can set
+    /// environment variables for a harness's hooks. A project must not be able to choose the policy of those hooks.
     pub fn find(given: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, Failure> {
         let installed = program.map_or(Ok(None), Self::find_installed);
         let is_installed = !matches!(installed, Ok(None));
         let system = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
         let organisation = Some(system.unwrap_or(Path::new(MACHINE_CONFIG_DIR)).join("policy.yaml"));
         let home = Self::find_account_home(given, installed, env)?;
-        // The rules of a machine-wide home are those of the organisation.
+        // A machine-wide home already contains the path of the organisation's rules.
         Ok(if home.is_machine_wide() { home } else { Self { organisation, ..home } })
     }
 
-    /// The machine-wide home: its settings belong to the organisation, and only the account of its daemon can read
-    /// its state. A program that is not installed may use another directory, for tests.
+    /// The machine-wide home. Its settings belong to the organisation, and only its daemon's account can read its state.
+    /// For tests, a program that is not installed may use another directory.
     pub fn machine_wide(program: Option<&Path>, env: &Env) -> Self {
         let installed = program.map_or(Ok(None), Self::find_installed);
         if let Ok(Some(home)) = &installed
@@ -102,8 +103,8 @@ impl Home {
         Self { state, organisation, config: config.to_owned(), machine_run: Some(machine_run) }
     }
 
-    /// The machine-wide home, as seen from the home of an account; `None` if this is the machine-wide one.
-    /// Accounts can read its programs, but not its state.
+    /// The machine-wide home that belongs to this account's home; `None` if this home is itself machine-wide or has no
+    /// organisation. Accounts can read the programs of the machine-wide home, but not its state.
     pub fn machine_home(&self) -> Option<Self> {
         if self.is_machine_wide() {
             return None;
@@ -149,8 +150,8 @@ impl Home {
         Self { config: dir.clone(), state: dir, organisation: None, machine_run: None }
     }
 
-    /// The home in which a program is installed: `<home>/bin/<program>` next to a mark. An unreadable mark is an
-    /// error; otherwise the environment would choose the home.
+    /// The home in which a program is installed. Such a program is at `<home>/bin/<program>`, and `<home>` contains a mark
+    /// file. An unreadable mark file is an error; otherwise the environment could choose the home.
     fn find_installed(program: &Path) -> Result<Option<Self>, Failure> {
         let state = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
         let Some(state) = state else { return Ok(None) };
@@ -193,7 +194,7 @@ impl Home {
         make(&self.config)?;
         make(&self.bin())?;
         if let Some(run) = &self.machine_run {
-            // The small programs look for the socket next to themselves.
+            // The hook programs look for the socket in `run` next to their `bin` directory.
             let link = self.programs().join("run");
             if fs_err::read_link(&link).ok().as_ref() != Some(run) {
                 drop(fs_err::remove_file(&link));
@@ -214,8 +215,8 @@ impl Home {
         write_atomic(&self.programs().join(MARK_FILE), &mark, mode)
     }
 
-    /// Version of the installed hook programs, from their mark. `None` if none are installed, or by 0.1.0, which
-    /// wrote no version.
+    /// Version of the installed hook programs, from their mark file. `None` if no programs are installed, or if version
+    /// 0.1.0 installed them, which did not write its version.
     pub fn installed_version(&self) -> Option<String> {
         let text = read_file::state_file(&self.programs().join(MARK_FILE)).ok().flatten()?;
         serde_json::from_str::<HomeMark>(&text).ok()?.version
@@ -226,7 +227,8 @@ impl Home {
         self.bin().join("tenterhook").exists()
     }
 
-    /// Directory of the programs: the state directory, or for a machine-wide home one that every account can read.
+    /// Parent of the directory `bin`: the state directory, or for a machine-wide home a directory that every account can
+    /// read.
     pub fn programs(&self) -> PathBuf {
         match &self.machine_run {
             None => self.state.clone(),
@@ -235,7 +237,7 @@ impl Home {
         }
     }
 
-    /// Root directory of machine-wide settings of harnesses, if this home is machine-wide.
+    /// Root directory for the harnesses' machine-wide settings, if this home is machine-wide.
     pub fn machine(&self) -> Option<PathBuf> {
         self.machine_run.as_ref()?;
         Some(if self.config == Path::new(MACHINE_CONFIG_DIR) {
@@ -250,12 +252,12 @@ impl Home {
         self.state.join("ledger")
     }
 
-    /// Directory of decisions that are not in the ledger yet.
+    /// Directory of the spool: decisions that are not in the ledger yet.
     pub fn spool(&self) -> PathBuf {
         self.state.join("spool")
     }
 
-    /// Ledger file of the first versions. It is neither read nor written.
+    /// Ledger file of early versions. Current versions neither read nor write it.
     pub fn first_ledger(&self) -> PathBuf {
         self.state.join("ledger.jsonl")
     }
@@ -280,12 +282,12 @@ impl Home {
         self.run().join("daemon.json")
     }
 
-    /// File with the daemon's TCP port, if it is not the default. It stays when the daemon ends.
+    /// File with the daemon's TCP port, if the port is not the default. The file stays when the daemon ends.
     pub fn port(&self) -> PathBuf {
         self.state.join("port")
     }
 
-    /// Log of a daemon in the background.
+    /// Log of a daemon that runs in the background.
     pub fn log(&self) -> PathBuf {
         self.state.join("log").join("daemon.log")
     }
@@ -295,37 +297,37 @@ impl Home {
         self.programs().join("bin")
     }
 
-    /// Directory of compiled rules, which hooks without a daemon read.
+    /// Directory of snapshots: compiled rules that hooks read when no daemon is running.
     pub fn snapshots(&self) -> PathBuf {
         self.state.join("snapshot")
     }
 
-    /// Directory of receipts: what was installed where, and what was there before.
+    /// Directory of receipts, which record what was installed where, and the settings before the installation.
     pub fn receipts(&self) -> PathBuf {
         self.state.join("install")
     }
 
-    /// Directory of the session state of rules.
+    /// Directory of the state that rules keep for each session.
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")
     }
 
-    /// Directory of the usage of sessions, and of the position in each transcript.
+    /// Directory with the usage of each session, and the position up to which each transcript was read.
     pub fn usage(&self) -> PathBuf {
         self.state.join("usage")
     }
 
-    /// Settings of the user.
+    /// The user's settings file.
     pub fn settings(&self) -> PathBuf {
         self.config.join("tenterhook.yaml")
     }
 
-    /// Rules of the user.
+    /// The user's rule file.
     pub fn policy(&self) -> PathBuf {
         self.config.join("policy.yaml")
     }
 
-    /// Model prices of the user, which override the built-in ones.
+    /// The user's price file for models, which overrides the built-in prices.
     pub fn prices(&self) -> PathBuf {
         self.config.join("prices.yaml")
     }
@@ -335,7 +337,7 @@ impl Home {
         self.config.join("packs.yaml")
     }
 
-    /// Directory of added rule packs.
+    /// Directory of the rule packs that the user added.
     pub fn packs(&self) -> PathBuf {
         self.config.join("packs")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs and scripts of hooks: whether they can run, and a rule that prevents agents from changing them.
+//! The programs and scripts that hooks run. This module checks whether they can run, and creates a rule that prevents
+//! agents from changing them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,13 +16,13 @@ use crate::sources::SourceFile;
 use crate::trust::Standing;
 use crate::{Home, read_file};
 
-/// Name of the generated rule file, and id of its rule.
+/// Name of the generated rule file and id of its rule.
 const RULE_NAME: &str = "hook-files";
 /// Directories of system programs, which agents cannot write to.
 const SYSTEM_DIRS: &[&str] =
     &["/bin/", "/lib/", "/nix/store/", "/sbin/", "/usr/bin/", "/usr/lib/", "/usr/sbin/"];
 
-/// Hooks of the settings that cannot run, with the reason.
+/// Finds enabled hooks in the settings that cannot run, and reports the reason for each.
 pub fn find_problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Problem> {
     let search = env.all.get("PATH").map(String::as_str);
     let problem = |(hook, place): (&Hook, &(String, Spot))| {
@@ -36,12 +37,13 @@ pub fn find_problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Ve
     hooks.iter().zip(places).filter_map(problem).collect()
 }
 
-/// Files that hooks of the settings run, wherever they are. A change of one of them is noticed.
+/// The files that the hooks in the settings run, in any directory. They are watched for changes.
 pub fn watched_files(home: &Home, env: &Env) -> Vec<PathBuf> {
     needed_paths(&hooks_of_settings(home, env))
 }
 
-/// A rule that protects the files of hooks like Tenterhook's own files, if there are any.
+/// Creates a rule that denies changes to the files of hooks. Files in Tenterhook's own directories and system programs
+/// are left out, because other rules or the system's permissions protect them. `None` if no files remain.
 pub(crate) fn protection_rule(home: &Home, env: &Env) -> Option<SourceFile> {
     let own = |path: &PathBuf| path.starts_with(&home.config) || path.starts_with(&home.state);
     let system = |path: &PathBuf| SYSTEM_DIRS.iter().any(|dir| path.starts_with(dir));
@@ -87,8 +89,8 @@ fn needed_paths(hooks: &[Hook]) -> Vec<PathBuf> {
     hooks.iter().flat_map(files).collect()
 }
 
-/// A path as a glob. A character with a meaning in globs matches any character: the rule protects slightly more,
-/// never less.
+/// Converts a path to a glob. Each character with a special meaning in globs is replaced with `?`, so that the rule may
+/// protect slightly more than the path, but never less.
 fn as_glob(path: &Path) -> Option<String> {
     Some(path.to_str()?.replace(['*', '?', '[', ']', '{', '}', '\\'], "?"))
 }

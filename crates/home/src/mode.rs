@@ -30,7 +30,7 @@ struct ModeFile {
 }
 
 impl Mode {
-    /// Reads the mode of a home. Rules are enforced unless a readable file says that they are monitored.
+    /// Reads the mode of a home: `Enforce` if the mode file does not exist, an error if it is unreadable.
     pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.mode();
         let broken = |why: String| {

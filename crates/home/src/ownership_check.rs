@@ -10,12 +10,12 @@ use crate::home;
 const OTHERS_CAN_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Why an account other than root could change a file, if it could: the account owns the file or a directory above
-/// it, or can write to it. Outside the machine's configuration directory, files of this account are accepted too,
-/// for tests.
+/// Returns why an account other than root could change a file, or `None` if only root can. An account could change the
+/// file if it owns or can write to the file or a directory above it. For tests, files that belong to the current account
+/// are accepted too, unless they are in the machine's configuration directory.
 pub(crate) fn find_exposure(path: &Path) -> Option<String> {
     let own = (!path.starts_with(home::MACHINE_CONFIG_DIR)).then(|| rustix::process::geteuid().as_raw());
-    // For a link, both its own path and its target are checked.
+    // If the path contains a link, the directories of the path and those of its target are checked.
     let real = fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let all = path.ancestors().chain(real.ancestors()).filter(|part| !part.as_os_str().is_empty());
     all.into_iter().find_map(|part| {
@@ -25,7 +25,7 @@ pub(crate) fn find_exposure(path: &Path) -> Option<String> {
             Ok(metadata) => metadata,
             Err(error) => return Some(error.to_string()),
         };
-        // In a sticky directory, an account cannot replace files of another.
+        // In a sticky directory, an account cannot replace another account's files.
         let shared = metadata.is_dir() && metadata.mode() & STICKY != 0;
         if metadata.mode() & OTHERS_CAN_WRITE != 0 && !shared {
             return Some(format!("`{name}` is writable by its group or by all accounts"));

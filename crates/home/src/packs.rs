@@ -19,7 +19,7 @@ use tenterhook_error::Failure;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PackList {
-    /// Built-in packs that are off by default and enabled here.
+    /// Built-in packs that are off by default and that the user enabled.
     pub enabled: Vec<String>,
     /// Disabled rules and packs.
     pub disabled: Vec<String>,
@@ -33,12 +33,12 @@ pub struct PackList {
 pub struct AddedPack {
     /// Name of the pack.
     pub name: String,
-    /// Directory or URL it was added from.
+    /// Directory or URL that the pack was added from.
     pub from: String,
-    /// The git commit, if it came from a repository.
+    /// The git commit, if the pack came from a repository.
     #[serde(default)]
     pub commit: Option<String>,
-    /// SHA-256 of every file.
+    /// SHA-256 of each file, by file name.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
 }
@@ -48,13 +48,12 @@ pub fn built_in(name: &str) -> Option<&'static BuiltInPack> {
     RuleSet::packs().iter().find(|pack| pack.name == name)
 }
 
-/// Number of rules in a built-in pack. A test in `tenterhook-baseline` checks that the compiled form has every
-/// pack.
+/// Number of rules in a built-in pack. A test in `tenterhook-baseline` checks that every pack has a compiled form.
 pub fn count_rules(pack: &BuiltInPack) -> usize {
     tenterhook_baseline::rules_of(pack.source.name).unwrap_or_default()
 }
 
-/// Whether a file of a pack contains rules, by its name.
+/// Whether a pack's file contains rules, judging by the file name.
 pub fn is_rule_file(name: &str) -> bool {
     !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "yaml")
 }
@@ -62,7 +61,7 @@ pub fn is_rule_file(name: &str) -> bool {
 // === impl PackList ===
 
 impl PackList {
-    /// Reads the list of a home; empty if there is none.
+    /// Reads the list of a home. A missing file is an empty list.
     pub fn read(home: &Home) -> Result<Self, Box<Problem>> {
         let path = home.pack_list();
         let name = path.display().to_string();
@@ -126,7 +125,7 @@ impl PackList {
     }
 
     fn to_yaml(&self) -> String {
-        // Every JSON text is valid YAML.
+        // A JSON string is also a valid YAML string.
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let list = |names: &[String]| names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
         let mut text = "# Which packs and rules are on. `tenterhook rules` writes this file.\n".to_owned();
@@ -154,8 +153,8 @@ impl PackList {
 // === impl AddedPack ===
 
 impl AddedPack {
-    /// Reads the files of the pack as they were pinned. A file that has changed or was not pinned is a problem and
-    /// is not used.
+    /// Reads the pack's files and compares them with their pinned hashes. A file that has changed or was not pinned is
+    /// reported as a problem and not used.
     pub fn read_texts(&self, home: &Home, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
         let dir = home.packs().join(&self.name);
         let hint = format!("review the change; to accept it run `tenterhook rules update {}`", self.name);

@@ -10,20 +10,20 @@ use crate::Home;
 
 /// Name of the directory next to a policy.
 const PROGRAMS_DIR: &str = "programs";
-/// Directory in a project. `programs` alone could be a directory of the project.
+/// Directory of program descriptions in a project. The name `programs` alone could be the project's own directory.
 pub const PROJECT_PROGRAMS: &str = ".tenterhook/programs";
 /// Maximum number of description files in a directory.
 const MAX_DESCRIPTION_FILES: usize = 64;
-/// Maximum number of entries in a directory; a larger one is refused.
+/// Maximum number of entries in a directory; a larger directory is refused.
 const MAX_DIR_ENTRIES: usize = 1024;
 
 impl Home {
-    /// The user's descriptions of programs.
+    /// Directory of the user's program descriptions.
     pub fn program_descriptions(&self) -> PathBuf {
         self.config.join(PROGRAMS_DIR)
     }
 
-    /// The organisation's descriptions of programs.
+    /// Directory of the organisation's program descriptions.
     pub fn organisation_descriptions(&self) -> Option<PathBuf> {
         Some(self.organisation.as_ref()?.parent()?.join(PROGRAMS_DIR))
     }
@@ -54,12 +54,12 @@ pub fn list_descriptions(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The directories of a home and the files in them. A change of one of them is a change of the rules.
+/// The directories of program descriptions and the files in them. If a path changes, the rules must be loaded again.
 pub fn watched_files(home: &Home) -> Vec<PathBuf> {
     let mut watched = Vec::new();
     for folder in [Some(home.program_descriptions()), home.organisation_descriptions()].into_iter().flatten()
     {
-        // The directory itself is watched, and one that cannot be listed is reported when its files are read.
+        // An error is ignored: the directory itself is watched, and reading its files reports the error.
         watched.extend(list_descriptions(&folder).unwrap_or_default());
         watched.push(folder);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules in force, as the command line and the API show them.
+//! An overview of the rules for the command line and the API.
 
 use tenterhook_api::{EnforcementMode, PolicyLayer, RuleLayer, RuleSeverity, RuleView};
 use tenterhook_document::Problem;
@@ -10,7 +10,7 @@ use tenterhook_policy::{Rule, RuleMode, RuleSet, Severity, SourceLayer};
 use crate::sources::{SourceFile, Sources};
 use crate::trust::Standing;
 
-/// All rules, and those of them that are in force.
+/// All rules of a home, and the subset that is in force.
 pub struct RuleOverview<'a> {
     /// Sources of the rules.
     pub sources: &'a Sources,
@@ -24,14 +24,14 @@ pub struct RuleOverview<'a> {
 }
 
 impl<'a> RuleOverview<'a> {
-    /// Loads the rules of these sources again.
+    /// Loads the rules from their sources.
     pub fn new(sources: &'a Sources, now: Timestamp) -> Self {
         let (loaded, all) = (sources.load(), sources.all_rules());
         let problems = loaded.problems.len() + sources.problems.len();
         Self { sources, all, in_force: loaded.rules, problems, now }
     }
 
-    /// Properties of a rule, in words.
+    /// Short labels for the properties of a rule, such as whether it is locked or disabled.
     pub fn marks(&self, rule: &Rule) -> Vec<String> {
         let mut marks = Vec::new();
         if rule.locked() {
@@ -106,7 +106,7 @@ impl<'a> RuleOverview<'a> {
         self.sources.texts.iter().map(layer).collect()
     }
 
-    /// Returns problems of rules that still apply.
+    /// Returns warnings about the sources and about the rules in force.
     pub fn warnings(&self) -> Vec<Problem> {
         let own = self.in_force.warnings(self.now);
         self.sources.warnings.iter().cloned().chain(own).collect()

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Unix sockets with paths of any length: a path that is too long for an address is reached through its open
-//! directory.
+//! Unix sockets with paths of any length. If a path is too long for a socket address, its directory is opened and the
+//! socket is addressed through `/proc/self/fd`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-/// Maximum length of a socket path, without the closing zero byte.
+/// Maximum length of a socket path, without the terminating zero byte.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// A socket path that fits into an address while this value lives.
+/// A socket path that is short enough for a socket address. It is valid only as long as this value lives.
 #[derive(Debug)]
 pub struct ShortSocketPath {
     path: PathBuf,
-    /// Directory that the path leads through.
+    /// The open directory that a shortened path refers to.
     _dir: Option<File>,
 }
 
 impl ShortSocketPath {
-    /// A path to the same socket that fits into an address.
+    /// Returns a path to the same socket that is short enough for a socket address.
     pub fn of(path: &Path) -> std::io::Result<Self> {
         use std::os::fd::AsRawFd;
         if path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
@@ -34,13 +34,13 @@ impl ShortSocketPath {
         Ok(Self { path, _dir: Some(dir) })
     }
 
-    /// The path that fits into an address.
+    /// The short path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Whether a process listens on the socket, even if its queue is full. Does not wait.
+/// Whether a process listens on the socket, even if its queue is full. Returns without waiting.
 pub fn is_listening(path: &Path) -> bool {
     let tried = || -> std::io::Result<bool> {
         let short = ShortSocketPath::of(path)?;

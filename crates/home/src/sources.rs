@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The texts of all rules in force for a call, with their layers.
+//! Collects the rule files that apply to a call, with the layer of each file.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::read_file;
 use crate::trust::{self, ProjectFile, ProjectReadError, ProjectText, Standing, TrustStore};
 use tenterhook_error::Failure;
 
-/// Directories in which an agent works. They select the rules of a project.
+/// The directories in which an agent works. They determine which project's rules apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct WorkDirs {
     /// The working directory.
@@ -41,13 +41,13 @@ pub struct Sources {
     pub disabled: Vec<String>,
     /// Whether all rules are only monitored.
     pub monitor: bool,
-    /// Model prices of the user: the path and the text of the file.
+    /// The user's price file for models: its path and its content.
     pub prices: Option<(String, String)>,
     /// Files that describe programs.
     pub programs: Vec<SourceFile>,
     /// Files and entries that cannot be used.
     pub problems: Vec<Problem>,
-    /// Files and entries that need attention.
+    /// Files and entries that work but need the user's attention, such as an untrusted project file.
     pub warnings: Vec<Problem>,
 }
 
@@ -62,7 +62,7 @@ pub struct SourceFile {
     pub layer: SourceLayer,
     /// How far the file is trusted.
     pub standing: Standing,
-    /// Name of the pack it belongs to.
+    /// Name of the rule pack that the file belongs to.
     pub pack: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl WorkDirs {
         Self { cwd: path(&event.cwd), project: path(&event.project) }
     }
 
-    /// This working directory, without a project.
+    /// A working directory without a project root.
     pub fn at(cwd: Option<PathBuf>) -> Self {
         Self { cwd, project: None }
     }
@@ -86,7 +86,8 @@ impl WorkDirs {
         self.read_project_with(user_home, ReadRights::KernelChecked)
     }
 
-    /// Reads the rule files of the project for a caller of another account, with the rights of this thread.
+    /// Reads the rule files of the project on behalf of another account. `rights` says whether the kernel already
+    /// limits this thread to files that the account may read.
     pub fn read_project_with(&self, user_home: Option<&Path>, rights: ReadRights) -> Vec<ProjectText> {
         let Some(cwd) = &self.cwd else { return Vec::new() };
         let read = |path: PathBuf| {
@@ -100,12 +101,12 @@ impl WorkDirs {
 // === impl Sources ===
 
 impl Sources {
-    /// Collects the sources in force in a home and in the agent's project.
+    /// Collects the rule sources of a home and of the agent's project.
     pub fn collect(home: &Home, env: &Env, place: &WorkDirs) -> Self {
         Self::collect_with_project(home, env, place.read_project(env.home.as_deref()))
     }
 
-    /// Collects the sources in force in a home and in a project whose files were read earlier.
+    /// Collects the rule sources of a home and of a project whose files were already read.
     pub fn collect_with_project(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
         let mut found = Self::default();
         found.read_mode(home);
@@ -122,7 +123,7 @@ impl Sources {
         if let Some(folder) = home.organisation_descriptions() {
             found.add_descriptions(&folder, SourceLayer::Organisation);
         }
-        // A machine-wide home belongs to the organisation, so its policy is the organisation's file.
+        // The policy of a machine-wide home is the organisation's file, which was added above.
         if home.organisation.as_ref() != Some(&home.policy()) {
             found.add_file(&home.policy(), SourceLayer::User);
             found.add_descriptions(&home.program_descriptions(), SourceLayer::User);
@@ -132,7 +133,7 @@ impl Sources {
         found
     }
 
-    /// Adds the files of a directory that describe programs.
+    /// Adds all program descriptions in a directory.
     pub fn add_descriptions(&mut self, folder: &Path, layer: SourceLayer) {
         match list_descriptions(folder) {
             Ok(files) => files.iter().for_each(|path| self.add_description(path, layer)),
@@ -144,7 +145,7 @@ impl Sources {
         }
     }
 
-    /// Adds a file that describes programs.
+    /// Adds one file with program descriptions.
     pub fn add_description(&mut self, path: &Path, layer: SourceLayer) {
         let before = self.texts.len();
         self.add_file(path, layer);
@@ -170,7 +171,8 @@ impl Sources {
         }
     }
 
-    /// Model prices of a home. Mistakes in its table are reported when the rules are checked.
+    /// Loads the model prices of a home. Mistakes in the user's price file are not reported by this function, only when
+    /// the rules are checked.
     pub fn load_prices(home: &Home) -> PriceTable {
         let path = home.prices();
         match read_file::regular_file(&path) {
@@ -229,7 +231,7 @@ impl Sources {
             }
         }
         self.disabled.clone_from(&list.disabled);
-        // A disabled pack disables each of its rules, so that locked ones stay in force.
+        // A disabled pack is replaced by the ids of its unlocked rules, so that its locked rules stay in force.
         let is_off = |text: &SourceFile| text.pack.as_deref().is_some_and(|pack| list.is_disabled(pack));
         let ids: Vec<String> = self
             .texts
@@ -249,7 +251,7 @@ impl Sources {
         self.disabled.extend(ids);
     }
 
-    /// Adds a rule file. A missing file is not a problem; an unreadable one is.
+    /// Adds a rule file. A missing file is ignored; an unreadable file is reported as a problem.
     pub fn add_file(&mut self, path: &Path, layer: SourceLayer) {
         let name = path.display().to_string();
         let read = match layer {
@@ -269,7 +271,7 @@ impl Sources {
         }
     }
 
-    /// Adds the organisation's file. If the agent's user could have written it, only its stricter rules count.
+    /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask apply.
     fn add_organisation(&mut self, path: &Path) {
         let before = self.texts.len();
         self.add_file(path, SourceLayer::Organisation);
@@ -291,7 +293,7 @@ impl Sources {
         });
         for ProjectText { path, text } in project {
             let name = path.display().to_string();
-            // Descriptions of a project only add programs, so they need no trust.
+            // A project's program descriptions can only add programs, so they need no trust.
             if let (false, Ok(yaml)) = (trust::is_rule_file(&path), &text) {
                 let yaml = Cow::Owned(yaml.clone());
                 let (layer, standing) = (SourceLayer::Project, Standing::Unknown);
@@ -325,7 +327,7 @@ impl Sources {
         }
     }
 
-    /// Replaces the text of the user's policy.
+    /// Replaces the content of the user's policy with `yaml`, or adds it if the user has no policy.
     pub fn replace_policy(&mut self, path: &Path, yaml: &str) {
         let name = path.display().to_string();
         let yaml = Cow::Owned(yaml.to_owned());
@@ -366,7 +368,7 @@ impl Sources {
         RuleSet::load_with(&sources, &choices, mode)
     }
 
-    /// Replaces the user's policy by another file.
+    /// Replaces the user's policy with the file at `path`.
     pub fn with_policy(mut self, home: &Home, path: &Path) -> Result<Self, Failure> {
         let own = home.policy().display().to_string();
         self.texts.retain(|text| text.name != own);
@@ -375,7 +377,7 @@ impl Sources {
         Ok(self)
     }
 
-    /// The sources of these files only.
+    /// Creates sources that contain only the given files.
     pub fn from_files(paths: &[PathBuf], layer: SourceLayer) -> Result<Self, Failure> {
         let mut found = Self::default();
         for path in paths {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks that were switched on or off with a command, in `<state>/hooks.json`. These switches override `enabled`
-//! in `tenterhook.yaml`, which stays as the user wrote it.
+//! The file `<state>/hooks.json`, which lists hooks that were switched on or off with a command. These switches override
+//! `enabled` in `tenterhook.yaml`, so that the command does not have to edit the user's file.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use tenterhook_error::Failure;
 
 const SWITCHES_FORMAT: u32 = 1;
 
-/// Switched hooks and the audit level.
+/// Hooks that were switched on or off, and the audit level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switches {
     v: u32,
     /// Whether each switched hook is on, by id.
     pub hooks: BTreeMap<String, bool>,
-    /// Audit level for the hooks of programs, if it was set.
+    /// Audit level for hooks that programs registered, if it was set.
     #[serde(default, rename = "auditLevel", skip_serializing_if = "Option::is_none")]
     pub audit: Option<HookAuditLevel>,
 }
@@ -56,7 +56,7 @@ impl Switches {
         write_atomic(&home.switches(), &bytes, 0o600)
     }
 
-    /// Applies the switches. Ids of hooks that no longer exist are ignored.
+    /// Enables or disables `hooks` according to the switches. Switches for hooks that no longer exist have no effect.
     pub fn apply(&self, hooks: &mut [Hook]) {
         for hook in hooks {
             if let Some(on) = self.hooks.get(hook.id.as_ref()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Trusted project files, identified by the hash of the text that the user read.
+//! Trusted project files. Trust applies to the exact content that the user reviewed, identified by its hash.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,29 +22,29 @@ pub const PROJECT_FILE: &str = ".tenterhook.yaml";
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct TrustStore {
     v: u32,
-    /// Trusted text and time, by path.
+    /// The trusted content and the time at which it was trusted, by path.
     pub trusted: BTreeMap<PathBuf, TrustedFile>,
 }
 
-/// A text that the user trusted.
+/// Content of a project file that the user trusted.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TrustedFile {
-    /// SHA-256 of the text.
+    /// SHA-256 of the content.
     pub sha256: String,
-    /// When it was trusted.
+    /// When the user trusted the content.
     pub since: Timestamp,
 }
 
 /// How far a file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// The user trusted exactly this text.
+    /// The user trusted exactly this content.
     Trusted,
-    /// The user trusted another text at this path.
+    /// The user trusted different content at this path.
     Changed,
     /// The user has not trusted this file.
     Unknown,
-    /// An account other than the responsible one can write to the file.
+    /// The file belongs to the organisation, but an account other than root can change it.
     Exposed,
 }
 
@@ -82,7 +82,7 @@ impl TrustStore {
         write_atomic(&home.trust(), &text, 0o600)
     }
 
-    /// How far this text at this path is trusted.
+    /// How far a file with this path and content is trusted.
     pub fn standing(&self, path: &Path, text: &str) -> Standing {
         match self.trusted.get(&canonical_path(path)) {
             Some(trusted) if trusted.sha256 == sha256(text.as_bytes()) => Standing::Trusted,
@@ -91,13 +91,13 @@ impl TrustStore {
         }
     }
 
-    /// Trusts this text at this path.
+    /// Trusts a file with this path and content.
     pub fn add(&mut self, path: &Path, text: &str, now: Timestamp) {
         let trusted = TrustedFile { sha256: sha256(text.as_bytes()), since: now };
         self.trusted.insert(canonical_path(path), trusted);
     }
 
-    /// Removes trust. Returns whether the file was trusted.
+    /// Removes the trust in a file. Returns whether the file was trusted.
     pub fn remove(&mut self, path: &Path) -> bool {
         self.trusted.remove(&canonical_path(path)).is_some()
     }
@@ -125,8 +125,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// The path with the links of its directory resolved. The file itself is not followed: a link to a trusted file is
-/// not trusted.
+/// Resolves the links in the directory part of a path. The last component is not resolved, so that a link to a trusted
+/// file is not itself trusted.
 fn canonical_path(path: &Path) -> PathBuf {
     let directory = path.parent().and_then(|directory| fs_err::canonicalize(directory).ok());
     match (directory, path.file_name()) {
@@ -135,13 +135,14 @@ fn canonical_path(path: &Path) -> PathBuf {
     }
 }
 
-/// The rule files of a project and the files that describe its programs, outermost first: from the project's root
-/// down to the working directory. Never the user's home directory, nor anything above it.
+/// Lists a project's rule files and program descriptions, from the project's root down to the working directory. The
+/// user's home directory and the directories above it are never searched.
 ///
-/// All of them apply, not only the nearest: otherwise a file in a subdirectory would replace the project's rules
-/// there.
+/// All listed files apply, not only the nearest: otherwise a file in a subdirectory would replace the project's rules
+/// for that subdirectory.
 pub fn project_files(cwd: &Path, project: Option<&Path>, user_home: Option<&Path>) -> Vec<PathBuf> {
-    // Some harnesses report the working directory as the project, so the outer one of both is used.
+    // Some harnesses report the working directory as the project. The reported root and the root of the git repository
+    // are compared, and the outer one is used.
     let reported = project.filter(|root| cwd.starts_with(root));
     let found = cwd.ancestors().find(|dir| dir.join(".git").exists());
     let root = reported.into_iter().chain(found).min_by_key(|root| root.as_os_str().len()).unwrap_or(cwd);
@@ -150,11 +151,11 @@ pub fn project_files(cwd: &Path, project: Option<&Path>, user_home: Option<&Path
     for dir in
         cwd.ancestors().take_while(|dir| dir.starts_with(root) && !above_home(dir) && dir.parent().is_some())
     {
-        // In reverse, as all of them are reversed below.
+        // In reverse order, because the whole list is reversed below.
         let folder = dir.join(PROJECT_PROGRAMS);
         match list_descriptions(&folder) {
             Ok(files) => found.extend(files.into_iter().rev()),
-            // Reading the path as a file reports the problem.
+            // The caller tries to read the directory as a file, which fails and reports the problem.
             Err(_) => found.push(folder),
         }
         let rules = dir.join(PROJECT_FILE);
@@ -169,12 +170,12 @@ pub fn is_rule_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == PROJECT_FILE)
 }
 
-/// Reads a project file. A link is refused, and everything else that is not a small regular file.
+/// Reads a project file. Only small regular files are read; links are refused.
 pub fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
     read_file::project_file(path, None)
 }
 
-/// Why a project file is not read.
+/// Why a project file could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ProjectReadError(pub String);
@@ -184,7 +185,7 @@ pub struct ProjectReadError(pub String);
 pub struct ProjectText {
     /// Path of the file.
     pub path: PathBuf,
-    /// Content of the file, or why it is not read.
+    /// Content of the file, or why it could not be read.
     pub text: Result<String, ProjectReadError>,
 }
 

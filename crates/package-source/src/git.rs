@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fetches repositories with `git` into a temporary directory. Nothing of them is run.
+//! Fetches repositories with `git` into a temporary directory. No code of a fetched repository is run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tenterhook_error::Failure;
 
-/// Files of a repository at a commit.
+/// The files of a repository at one commit, in a temporary directory.
 pub struct FetchedRepository {
     dir: tempfile::TempDir,
     /// The commit that was fetched.
     pub commit: String,
 }
 
-/// Whether the text is the address of a repository.
+/// Whether `from` is the address of a repository, not a local directory.
 pub fn is_address(from: &str) -> bool {
     from.contains("://") || from.starts_with("git@")
 }
 
-/// Fetches the newest state of a repository, or a commit.
+/// Fetches a repository at the given commit, or at its newest commit.
 pub fn fetch(from: &str, commit: Option<&str>) -> Result<FetchedRepository, Failure> {
     let dir = tempfile::Builder::new().prefix("tenterhook-fetched-").tempdir()?;
     let fetched = FetchedRepository { dir, commit: String::new() };
@@ -59,7 +59,7 @@ pub fn fetch(from: &str, commit: Option<&str>) -> Result<FetchedRepository, Fail
     Ok(FetchedRepository { commit, ..fetched })
 }
 
-/// Creates a `git` command without hooks, external transports, links and prompts.
+/// Creates a `git` command that runs no hooks, uses no external transports, creates no links and shows no prompts.
 fn git_command() -> Command {
     let mut command = Command::new("git");
     command

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook packages in a directory, or in a git repository with an index of them.
+//! Reads hook packages from a directory or a git repository, which can contain one package or an index of packages.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,9 +17,9 @@ const INDEX_FILE: &str = "tenterhook-hooks.yaml";
 
 /// An open source of hook packages.
 pub struct PackageSource {
-    /// Source as written in `hooks.yaml`.
+    /// Address or directory of the source, as it is written to `hooks.yaml`.
     pub from: String,
-    /// The packages it offers.
+    /// The packages in this source.
     pub offers: Vec<PackageOffer>,
     root: PathBuf,
     fetched: Option<FetchedRepository>,
@@ -39,10 +39,10 @@ pub struct PackageOffer {
     /// Description of the package.
     #[serde(default)]
     pub about: String,
-    /// Tags for the search.
+    /// Search terms of the package.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Expected hash of all files of the package.
+    /// Expected digest of the whole package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
@@ -81,7 +81,7 @@ impl PackageSource {
         self.fetched.as_ref().map(|fetched| fetched.commit.as_str())
     }
 
-    /// Finds a package by name; without a name, the source must have exactly one.
+    /// Finds a package by name. Without a name, the source must contain exactly one package.
     pub fn offer(&self, name: Option<&str>) -> Result<&PackageOffer, Failure> {
         let names = || self.offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>().join(", ");
         match (name, self.offers.as_slice()) {
@@ -98,7 +98,7 @@ impl PackageSource {
         }
     }
 
-    /// Reads the files of a package and checks their hash.
+    /// Reads the files of a package and compares them with the expected digest, if there is one.
     pub fn files(&self, offer: &PackageOffer) -> Result<PackageFiles, Failure> {
         let inside = Path::new(&offer.path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
@@ -125,7 +125,7 @@ impl PackageSource {
 }
 
 impl PackageOffer {
-    /// Whether a word is in the name, title, description or tags.
+    /// Whether the name, title, description or tags contain `word`.
     pub fn mentions(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         let texts = [&self.name, &self.title, &self.about, &self.tags.join(" ")];
@@ -133,7 +133,7 @@ impl PackageOffer {
     }
 }
 
-/// Lists the packages of a directory: those of its index, or the directory itself if it is a package.
+/// Lists the packages of a directory: the packages in its index, or the directory itself if it is a package.
 fn list_packages(root: &Path) -> Result<Vec<PackageOffer>, Failure> {
     let path = root.join(INDEX_FILE);
     if let Some(text) = regular_file(&path)? {

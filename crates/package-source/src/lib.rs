@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rule packs and hook packages of others, read from a directory or fetched from a git repository.
+//! Third-party rule packs and hook packages, read from a directory or fetched from a git repository.
 //!
-//! [`hook_packages`] opens a source and lists the packages it offers; [`rule_packs`] reads the rule files of a pack, pins
-//! them by hash and writes them into a state directory. [`git`] fetches into a directory that is deleted afterwards. Nothing that
-//! was fetched is run.
+//! [`hook_packages`] opens a source and lists its packages. [`rule_packs`] reads the rule files of a pack, pins them by hash
+//! and writes them into the configuration directory. [`git`] fetches into a directory that is deleted afterwards. No fetched
+//! code is run.
 
 pub mod git;
 pub mod hook_packages;

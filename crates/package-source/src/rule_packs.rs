@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the files of a rule pack from a directory or a repository, pins them and installs them.
+//! Reads the files of a rule pack from a directory or a repository, pins them by hash and installs them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,11 +17,11 @@ use tenterhook_error::Failure;
 const MAX_RULE_FILE_BYTES: u64 = 1024 * 1024;
 const MAX_PACK_FILES: usize = 100;
 
-/// Files of a pack, as found at its source.
+/// The files of a pack, as read from its source.
 pub struct GatheredPack {
     /// Commit of a fetched repository.
     pub commit: Option<String>,
-    /// Text of each file, by its name.
+    /// Content of each file, by file name.
     pub files: BTreeMap<String, String>,
 }
 
@@ -69,7 +69,7 @@ fn read_rule_files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
 // === impl GatheredPack ===
 
 impl GatheredPack {
-    /// Loads the rules of the pack, and reports problems.
+    /// Loads the rules of the pack. The result contains any problems.
     pub fn load(&self) -> LoadedRules {
         let sources: Vec<_> = self
             .files
@@ -80,13 +80,13 @@ impl GatheredPack {
     }
 }
 
-/// Derives the name of a pack from its source: `https://x.example/Our-Rules.git` is `our-rules`.
+/// Derives the name of a pack from its source: `https://x.example/Our-Rules.git` becomes `our-rules`.
 pub fn pack_name_of(from: &str) -> String {
     let last = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
     last.trim_end_matches(".git").to_ascii_lowercase()
 }
 
-/// Fails if the name is invalid, or another pack has it.
+/// Checks the name of a new pack. Fails if the name is invalid or another pack already has it.
 pub fn check_pack_name(name: &str, list: &PackList) -> Result<(), Failure> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) {
@@ -113,7 +113,7 @@ pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> AddedPack {
     }
 }
 
-/// Writes the files of a pack into the state directory, and removes those of an earlier version.
+/// Writes the files of a pack into its directory in a home, and removes the files of an earlier version.
 pub fn install_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), Failure> {
     let dir = home.packs().join(name);
     make_private_dir(&dir)?;

@@ -17,7 +17,7 @@ pub(super) struct ImportedRule {
     pub(super) severity: Option<String>,
     pub(super) matches: Map,
     pub(super) when: Option<String>,
-    /// `deny`, `ask`, `allow`, or `none`. A rule with `none` only ends the search.
+    /// `deny`, `ask`, `allow`, or `none`. A rule with `none` only ends the search for a matching rule.
     pub(super) verdict: &'static str,
     pub(super) reason: Option<String>,
     pub(super) nudge: Option<String>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts policies of other programs to rule files.
+//! Converts the policies of other programs to rule files.
 //!
 //! Everything that a rule file can express is converted, including the reason text. The rest is listed in
 //! [`ImportedRules::left_out`] with its position, so that users do not rely on protection that was not converted. Only the
@@ -33,7 +33,7 @@ pub struct ImportedRules {
     pub yaml: String,
     /// Number of gates or permission rules that were converted.
     pub carried: usize,
-    /// What was not converted, and why.
+    /// Settings and rules that were not converted, each with the reason.
     pub left_out: Vec<Problem>,
 }
 

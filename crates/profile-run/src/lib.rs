@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs hooks exactly as their harness does: the harness's own settings, planned, run and aggregated by its profile.
+//! Runs hooks exactly as their harness does: reads the harness's own settings, then plans, runs and aggregates its hooks by its
+//! profile.
 //!
-//! A [`ProfileStage`] has the settings of one profile and fires events with them. It is not part of guarding an agent; it shows
-//! what a harness would do.
+//! A [`ProfileStage`] has the settings of one profile and fires events with them. It does not guard an agent; it shows what a
+//! harness would do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ impl ProfileStage {
         Ok(Self { profile, dialect, settings, home, env })
     }
 
-    /// Problems in the settings.
+    /// Problems in the settings with this severity.
     pub fn problems(&self, level: ProblemLevel) -> impl Iterator<Item = &SettingsProblem> {
         self.settings.problems.iter().filter(move |finding| finding.level == level)
     }
@@ -189,7 +190,7 @@ impl ProfileStage {
         }
     }
 
-    /// Expands the variables that the entry allows; others are empty, as in the original.
+    /// Expands the variables that the entry allows; others become empty, as in the harness.
     fn interpolate(&self, text: &str, allowed: &[String]) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
@@ -259,7 +260,7 @@ impl ProfileStage {
         rule.admits(event)
     }
 
-    /// The input as an event, for matchers and variables; the hook itself receives the input.
+    /// Converts the input to an event, for matchers and variables. The hook itself receives the unchanged input.
     fn to_hook_call(&self, name: &'static str, input: &Value, base: &Event) -> HookCall {
         let kind = self.profile.event(name).map_or(base.event, |row| row.kind);
         let mut event = Event { event: kind, native_event: name.to_owned(), ..base.clone() };
@@ -307,7 +308,7 @@ fn parse_matcher(
     }
 }
 
-/// Reports every matcher and `if` that cannot be parsed: such a hook would silently never run.
+/// Reports every matcher and `if` that cannot be parsed, because the hook would silently never run.
 fn report_invalid_matchers(dialect: &HookDialect, settings: &mut ProfileSettings) {
     let mut found = Vec::new();
     for entry in &settings.entries {
@@ -326,7 +327,7 @@ fn report_invalid_matchers(dialect: &HookDialect, settings: &mut ProfileSettings
     settings.problems.extend(found);
 }
 
-// === impl FiredEvent ===
+// === impl ProfileEventResult ===
 
 impl ProfileEventResult {
     /// The complete result, as `--json` shows it: seed 002's aggregated result and its details.

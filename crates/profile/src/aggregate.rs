@@ -35,7 +35,7 @@ pub struct AggregatedResult {
 
 /// Merges the outputs of hooks, in the order of the plan.
 ///
-/// Failed hooks count as well: some of them object by an exit code other than 0.
+/// Outputs of failed hooks are included, because some hooks object with an exit code other than 0.
 pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> AggregatedResult {
     let output_of = |result: &HookResult| result.output.clone().filter(js::is_truthy);
     let all_outputs: Vec<Value> = results.iter().filter_map(output_of).collect();
@@ -65,13 +65,13 @@ pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggr
 }
 
 impl AggregatedResult {
-    /// Creates the aggregate of no hooks.
+    /// Creates the result for an event at which no hook ran.
     pub fn empty() -> Self {
         Self { success: true, ..Self::default() }
     }
 }
 
-/// Keeps the fields that the originals' output class has.
+/// Keeps only the fields that the harnesses' own output class has.
 fn keep_common_fields(merged: Map<String, Value>) -> Value {
     const FIELDS: [&str; 7] = [
         "continue",

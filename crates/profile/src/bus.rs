@@ -82,8 +82,8 @@ pub fn parse_request(
         return Err(BusResponse::failed(id, "unsupported_event", format!("Unknown event: {name}")).into());
     };
     if !validate::input(profile, row, input) {
-        // The original omits `error` here and puts an unreadable `[object Object]` among the output's errors. The place is kept, with
-        // a readable text.
+        // LLxprt Code omits `error` in this case and adds an unreadable `[object Object]` to the output's errors. This response
+        // has the error in the same place, but readable.
         let what = format!("Invalid payload for event '{}'", row.name);
         let output = AggregatedResult { errors: vec![what], ..AggregatedResult::default() };
         return Err(

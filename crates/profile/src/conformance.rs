@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs the cases recorded from the originals, line by line. Every line is run, or listed with the reason why not.
+//! Runs the cases that were recorded from the harnesses. Every line of a case file is run, or listed with the reason why not.
 
 mod claude_a3s;
 mod llxprt_gemini;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// A recorded case of an original.
+/// A case recorded from a harness.
 struct Case(Value);
 
 impl Case {
@@ -28,7 +28,7 @@ impl Case {
     }
 
     fn expect(&self) -> impl Iterator<Item = (&str, &Value)> {
-        // For readers only.
+        // These keys are notes for readers, not expectations.
         let prose = ["note", "why", "rule", "then"];
         let expect = self.0["expect"].as_object().unwrap();
         expect.iter().map(|(key, value)| (key.as_str(), value)).filter(move |(key, _)| !prose.contains(key))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JavaScript semantics that are visible in the originals' results.
+//! JavaScript semantics that are visible in the results of the harnesses.
 //!
 //! No harness checks the types of a hook's output, so a number as a reason or `1` for `suppressOutput` has the meaning that
 //! JavaScript gives it.

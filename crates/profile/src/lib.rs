@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Profiles: how each harness plans its hooks and merges their outputs, exactly as the original does.
+//! Profiles: reproduce exactly how each harness plans its hooks and merges their outputs.
 //!
 //! A dialect is the protocol of *one* hook; a profile describes how a harness handles *all* of its hooks. The pipeline of one
 //! event, one module per stage:
@@ -10,7 +10,7 @@
 //! 3. the caller runs them, sequentially with [`next_input`] or in parallel, and passes each [`HookResult`] to
 //!    [`effective_result`],
 //! 4. [`aggregate`] merges the outputs, [`process_result`] reads the common fields,
-//! 5. [`interpret_output`] interprets the result, and [`format_reply`] is the output of a single hook that says the same.
+//! 5. [`interpret_output`] turns the result into a decision, and [`format_reply`] into the equivalent output of a single hook.
 //!
 //! Every difference between harnesses is a switch in [`PROFILES`].
 //!

@@ -12,7 +12,7 @@ use crate::switches::{DedupeRule, HookKind, HookOrder, Profile};
 pub struct HookPlan {
     /// Every configured hook: those of the event in the order in which they run, then all others.
     pub steps: Vec<PlannedHook>,
-    /// Whether they run sequentially, each with the changes of the previous one.
+    /// Whether the hooks run sequentially, each with the changes of the previous one.
     pub sequential: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct PlannedHook {
 /// Plans an event. `mismatch` returns the reason why an entry's matcher does not match the event; it is called in the order in
 /// which hooks run, and only for hooks that would otherwise run.
 ///
-/// One matching sequential group makes the whole event sequential, as in the originals.
+/// One matching sequential group makes the whole event sequential, as in the harnesses.
 pub fn plan_hooks(
     profile: &Profile,
     settings: &ProfileSettings,
@@ -95,7 +95,7 @@ fn sort_rank(profile: &Profile, entry: &ConfiguredHook) -> i32 {
     match profile.order {
         HookOrder::Configured => 0,
         HookOrder::Priority => entry.priority,
-        // Merged settings have one source, regardless of the file.
+        // Hooks from settings of all files have the same rank.
         HookOrder::Source => match entry.source {
             SettingsSource::Runtime => SettingsSource::Runtime.rank(),
             SettingsSource::Extensions => SettingsSource::Extensions.rank(),

@@ -2,7 +2,7 @@
 
 //! Seed 002's `ProcessedHookResult`: the common fields of outputs, read hook by hook.
 //!
-//! In the profile of seed 002 it agrees with the aggregate: messages are joined, and any `suppressOutput` counts. The programs
+//! In seed 002's profile it agrees with the aggregate: messages are joined, and any hook can set `suppressOutput`. The harnesses
 //! themselves use the first hook that has a message, and only its `suppressOutput`.
 
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct ProcessedResult {
     pub aggregated: AggregatedResult,
     /// Whether to stop the agent.
     pub should_stop: bool,
-    /// Reason of the stop.
+    /// Reason for the stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Message for the user.

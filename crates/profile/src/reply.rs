@@ -18,12 +18,12 @@ pub struct CommandReply {
     pub exit: u8,
 }
 
-/// The final output as JSON, with exit code 0 even for an objection: every harness reads JSON, while exit codes have different
-/// meanings. Without content nothing is printed.
+/// Formats the final output as JSON. The exit code is 0 even for an objection, because every harness reads JSON, while exit codes
+/// differ in meaning. An output without content prints nothing.
 pub fn format_reply(profile: &Profile, event: &str, aggregated: &AggregatedResult) -> CommandReply {
     let row = profile.event(event);
     let has_content = |output: &&Value| match row.map(|row| row.merge) {
-        // Without a modification or objection, an empty output is equivalent and unambiguous.
+        // For a `continue` without a modification, an empty output is equivalent and unambiguous.
         Some(MergeStrategy::Actions) => {
             output.get("action").is_none_or(|action| action != "continue" || output.get("modified").is_some())
         }

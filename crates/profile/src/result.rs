@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The result of one hook, as read in its dialect, and how much of it counts.
+//! The result of one hook, as its dialect reads it, and the part of it that takes effect.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub struct HookResult {
     pub success: bool,
     /// Parsed output of the hook.
     pub output: Option<Value>,
-    /// Reason why it could not be run, or did not answer.
+    /// Reason why the hook could not be run, or did not answer.
     pub error: Option<String>,
     /// Exit code of a command hook.
     pub exit_code: Option<i32>,
@@ -26,7 +26,8 @@ pub struct HookResult {
     pub duration_ms: u64,
 }
 
-/// Returns the part of a result that counts, depending on its entry.
+/// Returns the part of a result that takes effect. The output of an asynchronous hook is dropped, and a failure becomes an
+/// objection if the entry and the event fail closed.
 pub fn effective_result(
     profile: &Profile,
     event: &str,

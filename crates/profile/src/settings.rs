@@ -2,7 +2,7 @@
 
 //! Parses the settings files of a harness into hooks.
 //!
-//! An unusable entry is refused on its own, with its position and a hint; the others are used.
+//! An invalid entry is refused with its position and a hint; the other entries are used.
 
 mod entry;
 mod gate;
@@ -27,7 +27,7 @@ pub enum SettingsSource {
     Runtime,
     /// The project's file.
     Project,
-    /// The project's file that is not shared.
+    /// The user's own file in the project, which is not shared.
     Local,
     /// A file named on the command line.
     Flag,
@@ -114,9 +114,9 @@ pub struct ConfiguredHook {
     pub timeout: Option<f64>,
     /// Environment variables of the hook.
     pub env: BTreeMap<String, String>,
-    /// Permission rule that limits the hook.
+    /// Permission rule (`if`) that limits the calls for which the hook runs.
     pub condition_if: Option<String>,
-    /// Whether its failure is an objection.
+    /// Whether a failure of the hook is an objection.
     pub fail_closed: bool,
     /// Whether it runs in the background.
     pub is_async: bool,
@@ -153,13 +153,13 @@ pub struct SettingsProblem {
 /// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProblemLevel {
-    /// It works, but probably not as intended.
+    /// The entry works, but probably not as intended.
     Warning,
-    /// It was refused.
+    /// The entry was refused.
     Error,
 }
 
-/// Parses settings files. Their order matters only among files of one origin; a blank text has no settings.
+/// Parses settings files. Their order matters only among files of the same origin. A blank file has no settings.
 pub fn read_settings(profile: &Profile, layers: &[SettingsLayer<'_>]) -> ProfileSettings {
     let mut settings =
         ProfileSettings { enabled: profile.gate.default, notifications: true, ..ProfileSettings::default() };
@@ -184,7 +184,7 @@ pub fn read_settings(profile: &Profile, layers: &[SettingsLayer<'_>]) -> Profile
     settings
 }
 
-// === impl Settings ===
+// === impl ProfileSettings ===
 
 impl ProfileSettings {
     fn refuse(&mut self, problem: Problem) {
@@ -196,11 +196,11 @@ impl ProfileSettings {
     }
 }
 
-// === impl Entry ===
+// === impl ConfiguredHook ===
 
 impl ConfiguredHook {
-    /// Name by which a hook is enabled and disabled: its name, otherwise its command. A hook with a name is not identified by its
-    /// command.
+    /// Label by which a hook is enabled and disabled: its name, otherwise its command, URL, tool or prompt. The command of a hook
+    /// with a name is not its label.
     pub fn label(&self) -> &str {
         let known = [&self.name, &self.command, &self.url, &self.tool, &self.prompt]
             .into_iter()
@@ -226,7 +226,7 @@ impl ConfiguredHook {
     }
 }
 
-// === impl Source ===
+// === impl SettingsSource ===
 
 impl SettingsSource {
     /// Rank by which LLxprt Code and Gemini CLI order hooks, lower first.

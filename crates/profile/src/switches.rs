@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The table of profiles. Every difference between harnesses is a named switch here; no other code of this crate checks
-//! which profile it has.
+//! The table of profiles. Every difference between harnesses is a named switch; no code outside this table checks which profile
+//! it has.
 
 mod events;
 mod points;
@@ -33,7 +33,7 @@ pub struct Profile {
     pub layers: &'static [SettingsSource],
     /// How hooks of one event in several files are combined.
     pub merge_layers: LayerMerge,
-    /// Whether lists of disabled hooks are merged, or the last one replaces the others.
+    /// Whether lists of disabled hooks are merged; otherwise the last list replaces the others.
     pub disabled_add_up: bool,
     /// Meaning of `hooks.enabled` and similar keys.
     pub legacy: LegacyKeys,
@@ -51,7 +51,7 @@ pub struct Profile {
     pub success: SuccessRule,
     /// Whether `ask` is a decision between deny and allow; otherwise it is equivalent to allow.
     pub ask: bool,
-    /// Whether `suppressOutput` counts only if it is exactly `true`.
+    /// Whether `suppressOutput` applies only if it is exactly `true`.
     pub suppress_strict: bool,
     /// Whether `clearContext: true` is kept regardless of later hooks.
     pub clear_context_stands: bool,
@@ -74,10 +74,10 @@ pub struct Profile {
     /// Whether a hook's partial generation or tool configuration is merged with the original, as seed 002 says; otherwise omitted
     /// values are dropped.
     pub merge_partial_config: bool,
-    /// Whether `ProcessedHookResult` joins the messages of all hooks and uses any `suppressOutput`, as the aggregate does; otherwise
-    /// the first hook with a message counts.
+    /// Whether `ProcessedHookResult` joins the messages of all hooks and uses any `suppressOutput`, as the aggregate does;
+    /// otherwise it uses the first hook with a message.
     pub processed_joins: bool,
-    /// Model if neither hook nor request names one.
+    /// Model to use if neither the hook nor the request names one.
     pub fallback_model: &'static str,
     /// Whether a model request is also passed in the format that seed 002 documents.
     pub seed_request: bool,
@@ -90,7 +90,7 @@ pub struct Profile {
 
 const DEFAULT_GEMINI_MODEL: &str = "gemini-2.5-flash";
 
-/// Seed 002: LLxprt Code as documented in February 2026, the base of the next two.
+/// Seed 002: LLxprt Code as documented in February 2026. The other profiles are based on it.
 const LLXPRT: Profile = Profile {
     name: "llxprt",
     about: "LLxprt Code as seed 002 documents it",
@@ -144,7 +144,7 @@ pub const PROFILES: &[Profile] = &[
         about: "Claude Code",
         events: events::CLAUDE,
         kinds: &[HookKind::Command, HookKind::Http, HookKind::McpTool, HookKind::Prompt, HookKind::Agent],
-        // Managed settings last: they must take precedence.
+        // Managed settings come last, because they take precedence.
         layers: &[
             SettingsSource::Extensions,
             SettingsSource::User,

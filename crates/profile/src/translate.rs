@@ -41,11 +41,11 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     seen.into()
 }
 
-/// A hook's request, merged into the original one.
+/// Merges a hook's request into the original request.
 ///
-/// In the profile of seed 002, the values of `generationConfig` that the hook names are replaced, and `systemInstruction` is used.
-/// In the others a hook that sends a `config` sends all four keys, and omitted ones are dropped. Other keys of the
-/// configuration are kept, as in the originals' callers.
+/// In the profile of seed 002, the values of `generationConfig` that the hook names are replaced, and `systemInstruction` is
+/// used. In the other profiles, a `config` from a hook replaces all four keys that hooks see, so keys that the hook omits are
+/// dropped. The configuration's other keys are kept, as by the harnesses' callers.
 pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) -> Value {
     let hook = seed::understand(hook);
     let mut request = Map::new();
@@ -145,7 +145,7 @@ fn as_list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])
 }
 
-/// These keys, as far as they are present.
+/// Copies the given keys, except those that are absent or `null`.
 fn copy_keys(value: &Value, keys: &[&str]) -> Map<String, Value> {
     let there =
         |key: &&str| Some(((*key).to_owned(), value.get(key).filter(|value| !value.is_null())?.clone()));
@@ -190,8 +190,8 @@ fn content_of(message: &Value) -> Value {
     json!({"role": message.get("role"), "parts": [{"text": text}]})
 }
 
-/// Puts the messages' text into its original entries. Entries that the hook never saw, and those without a message, are kept: a hook
-/// cannot remove any.
+/// Puts the text of messages into the original entries. Entries that the hook did not see, and entries for which it sent no
+/// message, are kept: a hook cannot remove entries.
 fn merged(messages: &[Value], base: &[Value]) -> Vec<Value> {
     let mut messages = messages.iter();
     let mut merged: Vec<Value> = base

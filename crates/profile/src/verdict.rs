@@ -12,8 +12,8 @@ use crate::switches::{MergeStrategy, ObjectionEffect, Profile};
 
 /// The decision about the action, and whether the agent continues.
 ///
-/// An `allow` is [`Decision::None`] where the harness does not let a hook skip its own checks: it objects to nothing, but also
-/// approves nothing. Only Claude Code's `allow` does.
+/// An `allow` is [`Decision::None`] if it does not skip the harness's own checks: the hook then does not object, but does not
+/// approve either. Only Claude Code's `allow` approves a call.
 pub fn interpret_output(profile: &Profile, event: &str, aggregated: &AggregatedResult) -> (Decision, Flow) {
     let (Some(row), Some(output)) = (profile.event(event), &aggregated.final_output) else {
         return (Decision::None, Flow::Go);
@@ -54,7 +54,8 @@ pub fn interpret_output(profile: &Profile, event: &str, aggregated: &AggregatedR
     }
 }
 
-/// A retry is not a decision: the caller tries again, or denies with a text that says so.
+/// Decision of an action in seed 003's format. A retry is not a decision: the caller tries again, or denies with a message that
+/// says so.
 fn decision_of_action(output: &Value) -> Decision {
     if output.get("action").is_some_and(|action| action == "block") { Decision::Deny } else { Decision::None }
 }

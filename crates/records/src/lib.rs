@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ledger records, read back: a record as an event and an outcome ([`recorded`]), ranges of records ([`record_range`]),
-//! and text without secrets ([`sanitize`]).
+//! Reads ledger records: parses a record into an event and an outcome ([`recorded`]), finds ranges of records ([`record_range`]),
+//! and removes secrets from text ([`sanitize`]).
 //!
-//! The ledger does not detect secrets and `tenterhook-secrets` does not know records; showing a record needs both. This
+//! The ledger does not detect secrets, and `tenterhook-secrets` does not know records. Showing a record needs both crates. This
 //! crate reads no settings and writes nothing.
 
 mod identifiers;

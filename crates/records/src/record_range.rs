@@ -16,7 +16,7 @@ pub fn check_exists(seq: u64, size: u64) -> Result<(), Failure> {
         .hint("run `tenterhook ledger query` to list records; the first column is the number"))
 }
 
-/// Finds the last record before a time by binary search: records are in the order of their times.
+/// Finds the last record before a time. Uses a binary search, because records are in chronological order.
 pub fn last_recorded_before(reader: &Reader, ms: u64) -> Result<Option<u64>, ReadError> {
     let (mut low, mut high) = (0, reader.size()?);
     while low < high {

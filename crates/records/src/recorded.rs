@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses ledger records back to events and outcomes.
+//! Parses ledger records into events and outcomes.
 
 use serde_json::Value;
 use tenterhook_api::LedgerRecord;
@@ -99,7 +99,7 @@ pub fn payload(record: &StoredRecord) -> Value {
     bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
-/// The deciding rule id or `hook:<id>` of a record, if any.
+/// Id of the rule that decided a record, or `hook:<id>`; `None` if neither decided.
 pub fn decided_by(leaf: &Value) -> Option<String> {
     if let Some(rule) = leaf.field("policy_rule_id").as_str() {
         return Some(rule.to_owned());
@@ -113,7 +113,7 @@ pub fn decided_by(leaf: &Value) -> Option<String> {
     steps.iter().find_map(by)
 }
 
-/// The deciding rule id or `hook:<id>` of an outcome, if any.
+/// Id of the rule that decided an outcome, or `hook:<id>`; `None` if neither decided.
 pub fn outcome_decided_by(outcome: &Outcome) -> Option<String> {
     match outcome.decided_by()? {
         Origin::Rule(id) => Some(id.to_string()),
@@ -152,8 +152,8 @@ fn parse_event(leaf: &Value, payload: &Value) -> Option<Event> {
     Some(event)
 }
 
-/// A field of a record, or its default if absent. An unknown value, such as one written by a newer version, is an error:
-/// the default would be a different decision.
+/// Parses a field of a record, or returns the default if the field is absent. An unknown value, such as one written by a newer
+/// version, is an error, because the default would be a different decision.
 fn parse_or_default<T: Default>(
     value: &Value,
     read: fn(Value) -> serde_json::Result<T>,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makes recorded text presentable.
+//! Prepares recorded text for display.
 
-/// Truncates a text and replaces known secrets by `[KIND]`. Redaction marks of the ledger become the same.
+/// Truncates text and replaces known secrets, and the ledger's redaction marks, with `[KIND]`.
 pub fn sanitize(text: &str, max_chars: usize) -> String {
     // Search beyond the cut, so that a secret that begins before it is found.
     let searched = text
@@ -32,7 +32,7 @@ pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
 
 const REDACTION_MARK: &str = "[[redacted:";
 
-/// Replaces `[[redacted:KIND:DIGEST]]` by `[KIND]`.
+/// Replaces `[[redacted:KIND:DIGEST]]` with `[KIND]`.
 fn replace_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! HTML reports in one file each: without scripts and network requests, printable.
+//! Writes printable HTML reports. Each report is one file without scripts or network requests.
 
 pub mod html;
 mod ledger_report;

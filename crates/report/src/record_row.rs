@@ -9,7 +9,7 @@ use tenterhook_records::recorded::{JsonField as _, decided_by, envelope, payload
 /// A record as one row of a table.
 #[derive(Debug)]
 pub struct RecordRow {
-    /// Number of the record.
+    /// Sequence number of the record.
     pub seq: u64,
     /// Time in UTC, to the second.
     pub at: String,
@@ -19,9 +19,9 @@ pub struct RecordRow {
     pub what: String,
     /// Verdict, for decisions only.
     pub verdict: Option<Decision>,
-    /// The deciding rule id, or `hook:<id>`.
+    /// Id of the rule that decided, or `hook:<id>`.
     pub by: String,
-    /// Reason of the decision.
+    /// Reason for the decision.
     pub reason: String,
 }
 
@@ -62,7 +62,7 @@ impl RecordRow {
         };
         let by = strip_control_characters(&decided_by(&fields).unwrap_or_default());
         let reason = text(fields.field("reason"));
-        // Another record has the reply that the harness received.
+        // An undelivered decision: the harness received the reply in another record.
         let what = if record.undelivered { format!("(not delivered) {what}") } else { what };
         let is_foreign = fields.field("session_check").as_str() == Some("unverified");
         let what = if is_foreign { format!("(unverified session) {what}") } else { what };

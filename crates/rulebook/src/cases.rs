@@ -13,7 +13,7 @@ use tenterhook_policy::SessionState;
 
 use crate::{Rulebook, Ruling, command_event, tool_call_event};
 
-/// Home directory of the user in every case, as in the examples of rules: the same on every machine.
+/// Home directory of the user in every case. It is the same on every machine, and the same as in the examples of rules.
 pub const CASE_HOME: &str = "/home/user";
 /// Default working directory of a case.
 const CASE_PROJECT: &str = "/home/user/project";

@@ -64,8 +64,8 @@ fn event_from_command(fields: &Map<String, Value>, about: &CommandEventFn<'_>) -
     Ok(about(command, text("cwd")?))
 }
 
-/// Reads one line including its line break; false at the end of the input. Of a line longer than `max_bytes`, only one
-/// byte more is kept.
+/// Reads one line including its line break. Returns false at the end of the input. A line longer than `max_bytes` is
+/// cut after `max_bytes` + 1 bytes.
 pub fn read_line_bounded(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,

@@ -127,7 +127,8 @@ impl Rulebook {
         judged.findings.into_iter().map(ruling).collect()
     }
 
-    /// Returns an error if a rule cannot be used: a verdict of some of the rules would look like a verdict of all of them.
+    /// Returns an error if a rule cannot be used, because the verdict of the remaining rules would look like the
+    /// verdict of all rules.
     pub fn require_usable(self) -> Result<Self, Failure> {
         let Some(first) = self.problems.first() else { return Ok(self) };
         let more = self.problems.len() - 1;

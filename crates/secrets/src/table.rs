@@ -32,7 +32,7 @@ pub(super) enum FormShape {
     Guess(FindSecretFn),
 }
 
-/// Finds the secret around a prefix. The number is the position up to which the form has read.
+/// Finds the secret around a prefix. The function stores in the number how far it has read; prefixes before that position are not tried again.
 type FindSecretFn = fn(&[u8], Range<usize>, &mut usize) -> Option<Range<usize>>;
 
 const fn token(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How this program was installed, which decides who may replace it.
+//! Detects how this program was installed, which determines how it is upgraded.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub enum InstallMethod {
     Source,
     /// The copy in the state directory that hooks run.
     HookCopy,
-    /// There is no receipt, and the path does not tell.
+    /// No known receipt exists, and the path gives no indication.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ struct InstallReceipt {
 }
 
 impl InstallMethod {
-    /// Reads the receipt next to the program; without one, the path decides.
+    /// Detects the method from the receipt next to the program. Without a receipt, the program's path determines it.
     pub fn detect(program: &Path, home: Option<&Home>) -> Self {
         if home.is_some_and(|home| {
             fs_err::canonicalize(home.bin()).is_ok_and(|bin| program.parent() == Some(bin.as_path()))
@@ -51,7 +51,7 @@ impl InstallMethod {
         }
         let receipt = shared_files(program).and_then(|dir| fs_err::read(dir.join(RECEIPT_FILE)).ok());
         match receipt.and_then(|bytes| serde_json::from_slice::<InstallReceipt>(&bytes).ok()) {
-            // Homebrew unpacks the archive unchanged.
+            // Homebrew installs the unchanged release archive, so an archive's receipt does not rule out Homebrew.
             Some(receipt) if receipt.method != Self::Archive => receipt.method,
             found => {
                 let by_path = Self::from_path(program);
@@ -77,7 +77,7 @@ impl InstallMethod {
         }
     }
 
-    /// Name in texts and JSON.
+    /// Name in messages and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Archive => "archive",
@@ -92,7 +92,7 @@ impl InstallMethod {
         }
     }
 
-    /// Command that upgrades such an install; `None` if `self update` does.
+    /// Command that upgrades a program installed this way; `None` if `self update` can upgrade it.
     pub fn upgrade_command(self) -> Option<&'static str> {
         match self {
             Self::Npm => Some("npm install --global tenterhook@latest"),

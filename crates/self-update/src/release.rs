@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signed releases: the manifest of programs, and the list of files.
+//! The two signed files of a release: the manifest of its programs and the list of its packages.
 //!
 //! `packaging/dist.py` writes both. `manifest.json` is inside every package; `SHA256SUMS` lists the packages.
 
@@ -15,9 +15,9 @@ use tenterhook_error::Failure;
 
 /// File name of the manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// File name of the list of files.
+/// File name of the list of packages with their hashes.
 pub const CHECKSUMS_FILE: &str = "SHA256SUMS";
-/// Suffix of a signature's file name.
+/// Suffix of a signature file.
 pub const SIGNATURE_SUFFIX: &str = ".minisig";
 /// Name of the main program in a manifest.
 pub const PROGRAM: &str = "tenterhook";
@@ -68,14 +68,14 @@ impl ReleaseManifest {
 }
 
 impl ReleaseTarget {
-    /// Name of the archive, if it is a plain file name.
+    /// Name of the archive. Fails unless it is a plain file name without directories.
     pub fn archive_name(&self) -> Result<&str, Failure> {
         let plain = Path::new(&self.archive).file_name().is_some_and(|name| name == self.archive.as_str());
         if plain { Ok(&self.archive) } else { Err(Failure::internal("invalid archive name in the manifest")) }
     }
 }
 
-/// The key for verification: the given one, otherwise the compiled-in one.
+/// The public key that signatures are verified with: the given key, or else the compiled-in key.
 pub fn release_key(given: Option<&str>) -> Result<PublicKey, Failure> {
     let text = given.or(COMPILED_IN_KEY).ok_or_else(|| {
         Failure::internal("this build has no release key")
@@ -115,7 +115,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The hash of a file in `SHA256SUMS`.
+/// The hash that `SHA256SUMS` lists for a file.
 pub fn listed_hash<'a>(checksums: &'a str, name: &str) -> Option<&'a str> {
     checksums.lines().find_map(|line| {
         let (hash, listed) = line.split_once("  ")?;

@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use tenterhook_error::Failure;
 
-/// Used if neither `--from` nor `TENTERHOOK_RELEASES` names a source; `make dist` compiles it in.
+/// Source that `make dist` compiles in. It is used if neither `--from` nor `TENTERHOOK_RELEASES` names a source.
 const COMPILED_IN_SOURCE: Option<&str> = option_env!("TENTERHOOK_RELEASE_URL");
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(5);
-/// Largest accepted file.
+/// Maximum size of a downloaded file.
 const MAX_DOWNLOAD_BYTES: u64 = 200 << 20;
 
-/// A directory of release files.
+/// The place from which the files of a release are read.
 #[derive(Debug)]
 pub enum ReleaseSource {
     /// Files on this machine.
     Directory(PathBuf),
-    /// Base address of the files.
+    /// Files on a web server, by their base address.
     Web(String),
 }
 
 impl ReleaseSource {
-    /// The source from the command line, otherwise from the environment, otherwise the compiled-in one.
+    /// Chooses the source: from the command line, or else from the environment, or else the compiled-in source.
     pub fn choose(given: Option<&str>, configured: Option<&str>) -> Result<Self, Failure> {
         let named = given.or(configured).or(COMPILED_IN_SOURCE).filter(|text| !text.is_empty());
         let Some(text) = named else {
@@ -64,7 +64,7 @@ impl ReleaseSource {
     }
 }
 
-/// Plain HTTP is for tests on this machine.
+/// Whether an address is plain HTTP on this machine, which is accepted for tests.
 fn is_loopback(address: &str) -> bool {
     ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"].iter().any(|base| address.starts_with(base))
 }

@@ -20,7 +20,7 @@ pub struct VerifiedRelease {
     checksums: String,
 }
 
-/// Reads checksums and manifest; nothing is used before its signature is verified.
+/// Reads the checksums and the manifest of a release. Neither file is used before its signature is verified.
 pub fn read_release(source: &ReleaseSource, key: &PublicKey) -> Result<VerifiedRelease, Failure> {
     let checksums = source.read(CHECKSUMS_FILE)?;
     let signature = source.read_text(&format!("{CHECKSUMS_FILE}{SIGNATURE_SUFFIX}"))?;
@@ -31,7 +31,7 @@ pub fn read_release(source: &ReleaseSource, key: &PublicKey) -> Result<VerifiedR
     Ok(VerifiedRelease { manifest: ReleaseManifest::parse(&manifest)?, checksums })
 }
 
-/// Reads a file and compares it with the signed list.
+/// Reads a file and compares its hash with the signed list.
 fn read_listed(source: &ReleaseSource, checksums: &str, name: &str) -> Result<Vec<u8>, Failure> {
     let expected = release::listed_hash(checksums, name)
         .ok_or_else(|| Failure::internal(format!("{name} is not part of the signed release")))?;
@@ -43,14 +43,14 @@ fn read_listed(source: &ReleaseSource, checksums: &str, name: &str) -> Result<Ve
     Ok(bytes)
 }
 
-/// An unpacked archive in a temporary directory, which is removed with this value.
+/// An unpacked archive in a temporary directory. The directory is deleted when this value is dropped.
 pub struct UnpackedArchive {
     /// Directory with the files of the release.
     pub root: PathBuf,
     _dir: tempfile::TempDir,
 }
 
-/// Unpacks the archive for this machine, compares the program with the manifest, and starts it once.
+/// Unpacks the archive for this machine, compares the program with the manifest, and checks that the program starts.
 pub fn unpack(source: &ReleaseSource, found: &VerifiedRelease) -> Result<UnpackedArchive, Failure> {
     let target = found.manifest.target(&build_target())?;
     let name = target.archive_name()?;
@@ -85,7 +85,7 @@ pub fn unpack(source: &ReleaseSource, found: &VerifiedRelease) -> Result<Unpacke
     Ok(UnpackedArchive { root, _dir: dir })
 }
 
-/// Replaces the program by a rename, and its other files if there is a prefix.
+/// Replaces the program atomically. If `<prefix>/share/tenterhook` exists, the files in `share` are replaced too.
 pub fn replace_program(unpacked: &Path, program: &Path) -> Result<(), Failure> {
     write_atomic(program, &fs_err::read(unpacked.join("bin").join(PROGRAM))?, 0o755)?;
     let prefix = program.parent().filter(|dir| dir.ends_with("bin")).and_then(Path::parent);

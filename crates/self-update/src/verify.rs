@@ -14,15 +14,15 @@ use crate::{build_target, shared_files};
 pub struct VerifiedManifest {
     /// Content of the release.
     pub manifest: ReleaseManifest,
-    /// The signed comment.
+    /// The comment in the signature, which is signed too.
     pub comment: String,
 }
 
-/// One program compared with the manifest.
+/// Result of comparing one program with the manifest.
 pub struct ProgramCheck {
     /// Path of the program.
     pub path: PathBuf,
-    /// Why it differs from the released program.
+    /// How the program differs from the released one; `None` if it does not.
     pub problem: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub fn read_manifest(path: &Path, key: &PublicKey) -> Result<VerifiedManifest, F
     Ok(VerifiedManifest { manifest: ReleaseManifest::parse(&bytes)?, comment })
 }
 
-/// Compares the main program, and the hook programs in `bin`, with the build for this machine.
+/// Compares the main program and the hook programs in `bin` with the manifest's hashes for this machine's target.
 pub fn check_programs(
     manifest: &ReleaseManifest,
     program: PathBuf,
@@ -48,7 +48,7 @@ pub fn check_programs(
     Ok(checks)
 }
 
-/// Existing programs that `install` placed for hooks.
+/// The hook programs that exist in `bin`.
 fn hook_programs(bin: PathBuf) -> impl Iterator<Item = (&'static str, PathBuf)> {
     [PROGRAM, "tenterhook-hook", "tenterhook-status"]
         .into_iter()
@@ -68,7 +68,7 @@ fn check_program(name: &str, path: PathBuf, target: &ReleaseTarget) -> ProgramCh
     ProgramCheck { path, problem }
 }
 
-/// The given manifest, otherwise the one next to the program.
+/// Path of the given manifest, or else of the manifest next to the program.
 pub fn manifest_path(given: Option<&Path>, program: &Path) -> Result<PathBuf, Failure> {
     if let Some(path) = given {
         return Ok(path.to_owned());

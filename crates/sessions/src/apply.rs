@@ -182,7 +182,8 @@ impl SessionBody {
     }
 }
 
-/// Whether a deny at this kind of event prevents something. A denied stop means: continue.
+/// Whether denying an event of this kind prevents an action. A denied stop makes the agent continue; the other excluded
+/// events report what has already happened.
 fn is_denial(kind: EventKind) -> bool {
     !matches!(
         kind,
@@ -194,14 +195,14 @@ fn is_denial(kind: EventKind) -> bool {
     )
 }
 
-/// Whether the event is a second end of the session, which was recorded as `Other`.
+/// Whether the event repeats the end of a session. `fill_from_session` sets the kind of repeated ends to `Other`.
 fn repeats_end(event: &Event) -> bool {
     let row = tenterhook_harness::find_harness(&event.source)
         .and_then(|harness| harness.event(&event.native_event));
     event.event == EventKind::Other && row.is_some_and(|row| row.kind == EventKind::SessionEnd)
 }
 
-/// The first line of the prompt that is not empty.
+/// Derives the session title from a prompt: its first non-empty line, shortened.
 fn title_of(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(match line.char_indices().nth(MAX_TITLE_CHARS) {
@@ -222,7 +223,7 @@ fn update_if_newer(known: &mut Option<String>, new: Option<&String>, latest: boo
 fn agent_status(event: &Event, decision: Decision) -> AgentStatus {
     match event.event {
         EventKind::SessionEnd => AgentStatus::Ended,
-        // A denied stop means: continue.
+        // A denied stop makes the agent continue.
         EventKind::Stop if decision != Decision::Deny => AgentStatus::Resting,
         EventKind::SessionStart => AgentStatus::Resting,
         EventKind::PermissionRequest if decision == Decision::None => AgentStatus::Waiting,
@@ -232,7 +233,8 @@ fn agent_status(event: &Event, decision: Decision) -> AgentStatus {
 }
 
 /// Latest time until which the agent can wait for an approval. If the harness shows its own prompt, no event reports
-/// when it is closed; otherwise the approval ends at the harness's deadline.
+/// when the prompt closes, so the limit is the time after which a session is idle. Otherwise the limit is the harness's
+/// deadline for approvals.
 fn waits_until(event: &Event) -> Timestamp {
     let row = tenterhook_harness::find_harness(&event.source)
         .and_then(|harness| harness.event(&event.native_event));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A decided event as input of the projection, live or from the ledger.
+//! An event with its decision: the input of the projection. It comes from a live call or from the ledger.
 
 use std::borrow::Cow;
 
@@ -22,9 +22,9 @@ pub struct DecidedEvent<'a> {
     pub decision: Decision,
     /// Whether the outcome stops the agent.
     pub stops: bool,
-    /// The deciding rule id, or `hook:<id>`.
+    /// Id of the rule that decided, or `hook:<id>`.
     pub rule: Option<Cow<'a, str>>,
-    /// Reason of the denial or stop.
+    /// Reason for the denial or stop.
     pub reason: Option<Cow<'a, str>>,
     /// Suggestion for the agent.
     pub nudge: Option<Cow<'a, str>>,
@@ -34,7 +34,7 @@ pub struct DecidedEvent<'a> {
     pub touched: Option<&'a [PathEffect]>,
     /// Symlinks as they were when the event was decided.
     pub seen: Option<&'a LinkMap>,
-    /// Why the content is missing, if it is.
+    /// Reason why the content is missing; `None` if it is present.
     pub gone: Option<MissingContent>,
 }
 
@@ -68,7 +68,8 @@ impl<'a> DecidedEvent<'a> {
         }
     }
 
-    /// Whether the action was prevented. At a tool call, a stop is sent to the harness together with a deny.
+    /// Whether the action was prevented. A stop also prevents a tool call, because the harness receives it together
+    /// with a deny.
     pub(super) fn is_refused(&self) -> bool {
         let is_gate = matches!(self.event.event, EventKind::PreTool | EventKind::PermissionRequest);
         self.decision == Decision::Deny || self.stops && is_gate

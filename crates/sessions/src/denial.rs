@@ -4,13 +4,14 @@
 //!
 //! The next tool call of the same agent determines the result:
 //!
-//! - *repeated*: it is the same call again;
-//! - *taken*: it does what the suggestion says. A suggestion with commands in backticks is taken by a command that has
-//!   the program and every plain word of one of them. Any other suggestion is taken by a call whose program or tool it
-//!   names, if that is not the denied one; and by the denied program with other arguments, if that call is not denied;
+//! - *repeated*: the next call equals the denied call;
+//! - *taken*: the next call follows the suggestion. If the suggestion contains commands in backticks, the next command
+//!   must contain every plain word of one of these commands. Otherwise the next call must use a program or tool that
+//!   the suggestion names and that was not the denied one, or run the denied program with other arguments without being
+//!   denied or asked about;
 //! - *other*: anything else.
 //!
-//! Until then the result is *open*. Without a suggestion it can only be *repeated* or *other*.
+//! Before that call, the result is *open*. A denial without a suggestion ends as *repeated* or *other*.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -23,7 +24,7 @@ use tenterhook_records::sanitize;
 const MAX_GIST_CHARS: usize = 300;
 const MAX_REASON_CHARS: usize = 500;
 
-/// A denied call.
+/// A denied call, or a call with the verdict `ask`.
 #[derive(Debug, Clone)]
 pub(super) struct TrackedDenial {
     pub(super) seq: u64,
@@ -63,7 +64,8 @@ impl TrackedDenial {
         }
     }
 
-    /// Sets the result from the agent's next call. If content is missing, the result is *other*.
+    /// Sets the result from the agent's next call. If the content of one of the two calls is missing, the result is
+    /// *other*.
     pub(super) fn update_from_next_call(&mut self, next: &ToolCall, passed: bool, gone: bool) {
         self.hint = if gone || self.gone.is_some() {
             SuggestionResult::Other
@@ -120,7 +122,8 @@ fn has_plain_words(words: &[String], suggestion: &str) -> bool {
     wanted.peek().is_some() && wanted.all(|word| words.iter().any(|has| has == word))
 }
 
-/// The words of the first command, with the program without its directory; the tool's name if there is no command.
+/// Words of the call's first command, or the tool's name if the call has no command. The program's directory is
+/// removed.
 fn command_words(tool: &ToolCall) -> Vec<String> {
     let gist = if tool.commands().is_empty() { tool.name.as_str().into() } else { tool.gist() };
     let mut words: Vec<String> = gist.split_whitespace().map(ToOwned::to_owned).collect();
@@ -130,14 +133,14 @@ fn command_words(tool: &ToolCall) -> Vec<String> {
     words
 }
 
-/// A hash that is equal for equal calls.
+/// Hash that identifies repeated calls.
 fn call_signature(tool: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     let commands = tool.commands();
     if commands.is_empty() {
         tool.args.to_string().hash(&mut hasher);
     } else {
-        // The description of a command does not make it a different call.
+        // Only the command is hashed: calls that differ in their description or white space are equal.
         tool.gist().split_whitespace().for_each(|word| word.hash(&mut hasher));
     }
     hasher.finish()

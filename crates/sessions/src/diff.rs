@@ -22,7 +22,7 @@ pub struct FileChangeRecords {
 }
 
 impl SessionView<'_> {
-    /// Changes of one file, by its absolute path or its path relative to the project.
+    /// Changes to one file. `path` is absolute, or relative to the project or working directory.
     pub fn changes_of(&self, path: &str) -> Vec<FileChangeRecords> {
         let Some(body) = &self.0.body else { return Vec::new() };
         let shown = |path: &str| self.0.display_path(path);

@@ -3,7 +3,7 @@
 //! The files that a session touched: every change in order, and statistics per file.
 //!
 //! A change is *asked* when its call is let through, *done* when the harness reports that the tool ran, and *failed*
-//! when the tool did not run. If a harness reports no results, its changes stay *asked*.
+//! when the tool failed or did not run. If a harness reports no results, its changes stay *asked*.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -25,7 +25,7 @@ const MAX_CHANGES: usize = 1000;
 pub(super) struct FileActivity {
     pub(super) changes: VecDeque<TrackedChange>,
     touched: HashMap<String, FileStats>,
-    /// Number of changed files so far, for the order of the first change.
+    /// Number of files changed so far: the position of the next file in the order of first changes.
     order: usize,
     pub(super) left_out: u64,
 }
@@ -46,7 +46,7 @@ pub(super) struct TrackedChange {
     pub(super) lines: Option<LineCounts>,
     pub(super) agent: Option<String>,
     pub(super) call: Option<String>,
-    /// Whether the file was changed outside the session before.
+    /// Kind of outside change that this call revealed, if any.
     pub(super) behind: Option<OutsideChange>,
     pub(super) gone: Option<MissingContent>,
 }
@@ -75,7 +75,7 @@ pub(super) struct FileStats {
     behind: Option<OutsideChange>,
 }
 
-/// Kind of change for the API.
+/// Returns the API's kind of change for a tool class and a file effect.
 pub(super) fn change_kind(class: ToolClass, how: PathEffectKind) -> FileChangeKind {
     match (how, class) {
         (PathEffectKind::Deletes, _) => FileChangeKind::Delete,
@@ -84,7 +84,7 @@ pub(super) fn change_kind(class: ToolClass, how: PathEffectKind) -> FileChangeKi
     }
 }
 
-// === impl Files ===
+// === impl FileActivity ===
 
 impl FileActivity {
     pub(super) fn record_read(&mut self, path: &str) {
@@ -193,7 +193,7 @@ impl FileActivity {
         }
     }
 
-    /// All touched files by path.
+    /// All touched files, sorted by path.
     pub(super) fn touched_files(&self) -> Vec<TouchedFile> {
         let mut files: Vec<_> = self.touched.iter().collect();
         files.sort_unstable_by_key(|(path, _)| *path);
@@ -225,14 +225,14 @@ impl FileActivity {
     }
 }
 
-// === impl Touched ===
+// === impl FileStats ===
 
 impl FileStats {
     fn is_changed(&self) -> bool {
         self.writes + self.deletes > 0
     }
 
-    /// Adds a change to the statistics, or subtracts it if it failed.
+    /// Adds a change to the statistics (`by` is 1), or subtracts a failed one (`by` is -1).
     fn count(&mut self, change: &TrackedChange, by: i64) {
         let number = if change.how == FileChangeKind::Delete { &mut self.deletes } else { &mut self.writes };
         *number = number.saturating_add_signed(by);
@@ -257,7 +257,7 @@ impl LineCounts {
     }
 }
 
-// === impl Change ===
+// === impl TrackedChange ===
 
 impl TrackedChange {
     /// Converts the change to the API type.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Projects decided events to sessions: everything that happened in one agent's conversation.
+//! Projects decided events onto sessions. A session contains everything that happened in one agent's conversation.
 //!
 //! ```text
 //! live event ───────────────▶ decided_event ─┐
@@ -68,10 +68,10 @@ pub struct SessionKey {
     pub id: String,
 }
 
-/// Projects events to sessions.
+/// Builds sessions from events and keeps a limited number of them in memory.
 pub struct SessionProjector {
     state: Mutex<ProjectorState>,
-    /// Number of live events.
+    /// Number of live events so far. The threads of a rebuild watch it to yield to hook calls.
     calls: AtomicU64,
     /// Home directory that `~` refers to.
     person: Option<String>,
@@ -89,7 +89,8 @@ struct ProjectorState {
     buffered: Option<VecDeque<RecordedEvent>>,
     /// Incremented when all sessions are cleared, so that an older rebuild is discarded.
     generation: u64,
-    /// Sessions without a body that received an event.
+    /// Sessions to reload from the ledger: they received an event while they had no body, or were reloaded during a
+    /// rebuild.
     stale: HashSet<SessionKey>,
     /// Sessions that were reloaded during a rebuild.
     reloaded: HashSet<SessionKey>,
@@ -149,8 +150,8 @@ impl SessionProjector {
         self.lock().cache.sessions.contains_key(key)
     }
 
-    /// Completes an event from its session: sets the model if the event has none. Some harnesses fire the end of a
-    /// session twice; the kind of the second one becomes `Other`, so that it is only recorded.
+    /// Completes an event from its session: sets the model if the event has none. Some harnesses report the end of a
+    /// session twice. The second event gets the kind `Other`, so that it is recorded but runs no session-end hooks.
     pub fn fill_from_session(&self, event: &mut Event) {
         let is_end = event.event == EventKind::SessionEnd;
         if (event.agent.model.is_none() || is_end)
@@ -176,7 +177,7 @@ impl SessionProjector {
         Some(key)
     }
 
-    /// Harnesses that sent an event since a time.
+    /// Harnesses that sent an event since the given time.
     pub fn harnesses_since(&self, since: Timestamp) -> BTreeSet<String> {
         let state = self.lock();
         let recent = state.cache.sessions.values().filter(|session| session.last >= since);

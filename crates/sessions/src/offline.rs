@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions without a daemon, read from the ledger.
+//! Reads sessions from the ledger, without a daemon.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{
     RebuildPool, RecordedEvent, SessionFilter, SessionKey, SessionProjector, SessionUpdate, SessionView, diff,
 };
 
-/// Sessions of a ledger that is only read.
+/// Sessions in a ledger that is opened for reading only.
 pub struct RecordedSessions {
     dir: PathBuf,
     reader: Reader,
@@ -51,7 +51,7 @@ impl RecordedSessions {
         self.with_session(id, |view| view.details(now))
     }
 
-    /// Changes of one file with diffs.
+    /// Changes to one file, with their diffs; `None` if the session does not exist.
     pub fn diff(&self, id: &str, path: &str) -> Result<Option<SessionDiff>, Failure> {
         let Some(changes) = self.with_session(id, |view| view.changes_of(path))? else { return Ok(None) };
         let changes = diff(changes, &self.reader).map_err(read_failure)?;

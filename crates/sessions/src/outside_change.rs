@@ -2,10 +2,10 @@
 
 //! Detects files that were changed outside the session.
 //!
-//! Detection uses only events, never the disk, so that a rebuild from the ledger finds the same. Some results contain
-//! the whole file before the call (Claude Code's `Edit`, `Write` and `Read`, Gemini CLI's `write_file`, `replace` and
-//! `read_file`). If it differs from what the agent last wrote or read, the file was changed outside the session. If a
-//! harness sends no content, nothing is marked.
+//! Detection uses only events, never the disk, so that a rebuild from the ledger finds the same changes. Some results
+//! contain the whole file before the call (Claude Code's `Edit`, `Write` and `Read`, Gemini CLI's `write_file`,
+//! `replace` and `read_file`). If this content differs from what the agent last wrote or read, the file was changed
+//! outside the session. Results without content are not compared.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -18,11 +18,11 @@ use tenterhook_event::{ToolCall, ToolClass};
 pub(super) struct KnownContent {
     /// Digest of the content that the agent last wrote or read.
     known: Option<u64>,
-    /// Number of commands that the session had run at that time.
+    /// Number of commands that the session had run when the content became known.
     commands: u64,
 }
 
-/// Digests of a file before and after a call, if the result contains it.
+/// Digests of a file's content before and after a call, where the content is known.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ContentDigests {
     before: Option<u64>,
@@ -30,8 +30,9 @@ pub(super) struct ContentDigests {
 }
 
 impl KnownContent {
-    /// Compares the file before the call with the known content, and stores the content after it. Returns the kind of
-    /// outside change, if there was one.
+    /// Compares the content before a call with the known content, and stores the content after the call. If the first
+    /// two differ, returns the kind of outside change: `Command` if the session ran commands in between, which may have
+    /// made the change.
     pub(super) fn compare_and_update(
         &mut self,
         whole: &ContentDigests,

@@ -42,7 +42,8 @@ impl SessionProjector {
         let read = pool.run(|| self.read_parallel(&open, from..size, pool));
         let broken = || Failure::internal("a thread that rebuilds sessions panicked");
         let (mut cache, end) = read.flatten().ok_or_else(broken)?.map_err(read_failure)?;
-        // Read the records that arrived meanwhile. They are few, and a thread that yields to calls might never catch up.
+        // Read the records that arrived meanwhile. They are few. This read does not yield to calls, because it might
+        // then never catch up.
         let reader = open().map_err(read_failure)?;
         let end =
             self.read_range(&reader, &mut cache, end..u64::MAX, |_, _| true, || ()).map_err(read_failure)?;
@@ -111,7 +112,7 @@ impl SessionProjector {
         Ok(next)
     }
 
-    /// Replaces the sessions by the rebuilt ones and applies the buffered events. Does nothing if the sessions were
+    /// Replaces the sessions with the rebuilt ones and applies the buffered events. Does nothing if the sessions were
     /// cleared meanwhile.
     fn adopt_rebuilt(&self, cache: SessionCache, end: u64, generation: u64) {
         let mut state = self.lock();
@@ -129,18 +130,19 @@ impl SessionProjector {
                 session.apply(&recorded.as_decided(), self.context(), &mut SessionUpdate::default());
             }
         }
-        // Sessions that were reloaded during the rebuild may be outdated in it.
+        // The rebuild may contain an older state of the sessions that were reloaded while it ran.
         let reloaded = std::mem::take(&mut state.reloaded);
         if !reloaded.is_empty() {
             state.stale.extend(reloaded);
             (self.signal)();
         }
         drop(state);
-        // Dropping takes time, and calls wait for the lock.
+        // The old sessions are dropped without the lock, because dropping takes time and calls wait for the lock.
         drop(before);
     }
 
-    /// Reloads one session from the ledger into memory. `None` if the ledger has no such session.
+    /// Reloads one session from the ledger into memory and returns the result of `look`. `None` if the ledger does not
+    /// contain the session.
     pub fn reload<T>(
         &self,
         key: &SessionKey,
@@ -159,7 +161,8 @@ impl SessionProjector {
         let seen = look(&SessionView(&session));
         let mut state = self.lock();
         let newer = |known: &ProjectedSession| known.last_seq > session.last_seq;
-        // If the latest event is not yet in the ledger's file, the session is reloaded later.
+        // The session in memory may include events that are not yet in the ledger's file. Then it stays and is reloaded
+        // later.
         if !state.cache.sessions.get(key).is_some_and(newer) {
             state.stale.remove(key);
             state.cache.insert(session);
@@ -190,7 +193,8 @@ impl SessionProjector {
         self.lock().from
     }
 
-    /// Takes the sessions without a body that received events.
+    /// Takes the sessions to reload from the ledger: they received events while they had no body, or were reloaded
+    /// during a rebuild.
     pub fn take_stale(&self) -> HashSet<SessionKey> {
         std::mem::take(&mut self.lock().stale)
     }

@@ -29,8 +29,9 @@ impl RebuildPool {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// For a rebuild that must not slow down hook calls: one thread per processor at the lowest priority, and half of
-    /// them pause while calls arrive. On systems without thread priorities, half of the processors.
+    /// Threads for a rebuild that must not slow down hook calls. On Linux, one thread per processor runs at the lowest
+    /// priority, and half of the threads pause while calls arrive. Other systems have no thread priorities; there, half
+    /// as many threads run.
     pub fn alongside_calls() -> Self {
         let Self { threads, .. } = Self::all();
         if cfg!(target_os = "linux") {
@@ -110,7 +111,7 @@ fn lower_priority() {
 #[cfg(not(target_os = "linux"))]
 fn lower_priority() {}
 
-/// The lowest priority.
+/// Nice value of the lowest priority.
 #[cfg(target_os = "linux")]
 const LOWEST_NICE: i32 = 19;
 

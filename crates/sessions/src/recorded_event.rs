@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses ledger records to events. Only the fields that sessions need are parsed, because ledgers are large.
+//! Parses ledger records into events. Only the fields that sessions need are parsed, because ledgers are large.
 
 use std::borrow::Cow;
 
@@ -108,7 +108,7 @@ fn deciding_hook(trace: &[TraceStep<'_>], verdict: Decision) -> Option<String> {
 }
 
 impl RecordedEvent {
-    /// Parses a record. Returns `None` for an invalid one; `ledger verify` reports those.
+    /// Parses a record. Returns `None` if it is invalid; `ledger verify` reports invalid records.
     pub fn read(glance: DecisionRef<'_>) -> Option<Self> {
         let fields: RecordFields<'_> = serde_json::from_str(std::str::from_utf8(glance.bytes).ok()?).ok()?;
         let gone = match &fields.payload {

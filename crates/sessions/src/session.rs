@@ -20,7 +20,7 @@ use super::usage_totals::UsageTotals;
 
 /// A session without an event for this many milliseconds counts as idle.
 pub(super) const IDLE_AFTER_MS: u64 = 15 * 60 * 1000;
-/// Length of the last prompt, in characters, that a session without a body keeps.
+/// Number of characters of the last prompt that a session without a body keeps.
 pub(super) const SHORT_PROMPT_CHARS: usize = 100;
 
 /// Everything that happened in one conversation.
@@ -56,7 +56,7 @@ pub(super) struct ProjectedSession {
     pub(super) usage: UsageTotals,
     pub(super) denied: DenialCounts,
     pub(super) body: Option<Box<SessionBody>>,
-    /// Counts of the body after it was dropped.
+    /// Counts of the body, stored when the body is dropped.
     pub(super) counts: BodyCounts,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct SessionBody {
     /// Calls with the verdict `ask`.
     pub(super) asks: VecDeque<TrackedDenial>,
     pub(super) pending: UnfinishedCalls,
-    /// Calls that may have changed any file: commands, subagents, MCP and unknown tools.
+    /// Number of calls that may have changed any file: commands, subagents, MCP and unknown tools.
     pub(super) commands: u64,
 }
 
@@ -135,7 +135,7 @@ impl ProjectedSession {
         }
     }
 
-    /// Drops the body and keeps its counts. There are many sessions, and few are viewed.
+    /// Drops the body and keeps its counts, because there are many sessions and few are viewed.
     pub(super) fn shrink(&mut self) {
         self.counts = self.body_counts();
         self.body = None;
@@ -158,7 +158,7 @@ impl ProjectedSession {
         }
     }
 
-    /// Activity of the session at a time.
+    /// Activity of the session at the given time.
     pub(super) fn state(&self, now: Timestamp) -> SessionActivity {
         let is_quiet = now.unix_ms().saturating_sub(self.last.unix_ms()) > IDLE_AFTER_MS;
         match self.status {
@@ -214,7 +214,7 @@ impl ProjectedSession {
         }
     }
 
-    /// All details. A dropped body must be reloaded before.
+    /// All details. If the body was dropped, it must be reloaded first.
     pub(super) fn details(&self, now: Timestamp) -> SessionDetails {
         let empty = SessionBody::default();
         let body = self.body.as_deref().unwrap_or(&empty);

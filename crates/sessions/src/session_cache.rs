@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bounded store of sessions: some with their body, many without, and none of the oldest. The ledger has all of them.
+//! Bounded store of sessions. The latest sessions keep their body, older ones lose it, and the oldest are removed. The
+//! ledger has all of them.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ impl SessionCache {
         self.sessions.entry(key).or_insert_with_key(|key| ProjectedSession::new(key.clone(), ts))
     }
 
-    /// Replaces a session.
+    /// Inserts a session, or replaces the one with the same key.
     pub(super) fn insert(&mut self, session: ProjectedSession) {
         self.make_room();
         self.full_count += 1;
@@ -85,7 +86,7 @@ impl SessionCache {
     }
 }
 
-/// The time after which `number` sessions had their last event.
+/// Time of the last event of the session at position `number`, latest first.
 fn nth_newest<'a>(sessions: impl Iterator<Item = &'a ProjectedSession>, number: usize) -> Option<Timestamp> {
     let mut ages: Vec<_> = sessions.map(|session| Reverse(session.last)).collect();
     if ages.is_empty() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The change of a call to the text of one file, from the formats of all harnesses.
+//! Extracts the change that a call made to the text of one file, from the formats of all harnesses.
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
@@ -22,7 +22,7 @@ pub(super) enum TextChange<'a> {
     Hunks(&'a [Value]),
     /// The whole text before and after.
     Whole(&'a str, &'a str),
-    /// The whole text after; the text before is unknown, or empty if the file is new.
+    /// The whole text after the change. The text before is empty if the file is new, and otherwise unknown.
     Written { text: &'a str, new: bool },
     /// Parts of the text before and after.
     Parts(Vec<(&'a str, &'a str)>),
@@ -122,7 +122,7 @@ fn is_same_path(path: &str, named: &str) -> bool {
 }
 
 impl TextChange<'_> {
-    /// Counts added and removed lines. `None` if the texts are too large to compare.
+    /// Counts added and removed lines. `None` if the change is unknown or the texts are too large to compare.
     pub(super) fn line_counts(&self) -> Option<LineCounts> {
         match self {
             Self::Hunks(hunks) => {

@@ -127,7 +127,7 @@ impl ProjectedSession {
     }
 }
 
-/// Whether a path is the working directory, or a parent of it.
+/// Whether a path is the working directory or the project, or a parent of one of them.
 fn is_working_directory(path: &str, event: &Event) -> bool {
     let path = path.trim_end_matches('/');
     [&event.cwd, &event.project]
@@ -137,7 +137,8 @@ fn is_working_directory(path: &str, event: &Event) -> bool {
 }
 
 impl SessionBody {
-    /// Compares the call with the agent's last denial. Returns the agent's reaction, and whether there was a suggestion.
+    /// Compares the call with the agent's last denial that has no result yet. Returns the agent's reaction, and whether
+    /// there was a suggestion.
     fn next_call(
         &mut self,
         decided: &DecidedEvent<'_>,
@@ -182,7 +183,7 @@ impl SessionBody {
                 self.files.record_read(&touch.path);
                 continue;
             }
-            // `git reset --hard` writes unknown files below the working directory.
+            // A command such as `git reset --hard` writes unknown files below the working directory.
             if touch.kind == PathEffectKind::Writes && is_working_directory(&touch.path, event) {
                 self.files.left_out += 1;
                 continue;
@@ -264,8 +265,8 @@ impl SessionBody {
     }
 }
 
-/// `mv a b` may write `b`, or `b/a` if `b` is a directory. Rules need both; a list shows only the path that the call
-/// names.
+/// Whether a path is the alternative target of a move or copy. `mv a b` writes `b`, or `b/a` if `b` is a directory.
+/// Rules need both paths; a list shows only `b`, which the call names.
 fn is_alternative_target(touch: &PathEffect, all: &[PathEffect]) -> bool {
     let Some((above, name)) = touch.path.rsplit_once('/').filter(|_| touch.kind == PathEffectKind::Writes)
     else {

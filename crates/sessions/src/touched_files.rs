@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Derives the files that a recorded call touches, as the judge does, with the symlinks of that time. The current disk
-//! is not read.
+//! Derives the files that a recorded call touches, as the judge does. The symlinks come from the record; the disk is
+//! not read.
 
 use tenterhook_event::{Event, PathEffect};
 use tenterhook_facts::{EvalEnvironment, LinkMap};
@@ -19,7 +19,7 @@ pub(super) fn is_too_long(decided: &DecidedEvent<'_>) -> bool {
     patches + commands > MAX_CALL_BYTES
 }
 
-/// File effects of a call.
+/// Finds the file effects of a call after rewrites.
 pub(super) fn find_touched(decided: &DecidedEvent<'_>, person: Option<&str>) -> Vec<PathEffect> {
     let Some(tool) = decided.tool() else { return Vec::new() };
     let seen = decided.seen.filter(|seen| **seen != LinkMap::default());

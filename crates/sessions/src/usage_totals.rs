@@ -24,7 +24,7 @@ pub(super) struct UsageTotals {
     pub(super) cost_usd: Option<f64>,
     /// Exact cost of all priced replies.
     cost: Money,
-    /// Replies of models without a price.
+    /// Replies from models without a price.
     pub(super) unpriced: u64,
     /// Replies with token counts.
     pub(super) answers: u64,
@@ -74,7 +74,7 @@ impl UsageTotals {
     }
 
     /// Raises the totals to those of a transcript. Events may arrive out of order, so totals never decrease. Returns
-    /// whether the event had totals.
+    /// `false` if the transcript's totals are older or empty.
     fn raise_to_totals(&mut self, totals: &TranscriptUsage) -> bool {
         if totals.answers < self.answers || totals.answers == 0 {
             return false;

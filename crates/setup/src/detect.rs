@@ -16,7 +16,7 @@ use crate::wiring::{self, HookState, MACHINE_SCOPE};
 pub struct DetectedHarness {
     /// The harness of the table.
     pub harness: &'static Harness,
-    /// Whether only the machine's settings guard it: its events are recorded in the machine's ledger.
+    /// Whether only the machine's settings guard the harness. Its events are then in the machine's ledger, not in the user's.
     pub by_machine: bool,
     /// State of the harness.
     pub state: HarnessState,
@@ -76,7 +76,7 @@ fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWirin
             Err(error) => (HarnessWiring::Lost, vec![error.message]),
         };
         notes.extend(more);
-        // The worst state is reported.
+        // The last state other than `Yes` is reported.
         if wired == HarnessWiring::No || standing != HarnessWiring::Yes {
             wired = standing;
         }

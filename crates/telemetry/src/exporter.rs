@@ -3,7 +3,7 @@
 //! OpenTelemetry export: one span for each hook call, and the counters.
 //!
 //! A separate thread sends batches as OTLP over HTTP, in JSON. If the collector is slow or not reachable, spans are dropped
-//! and counted; decisions never wait.
+//! and the number of dropped spans is counted. Decisions never wait for the exporter.
 
 mod otlp;
 
@@ -20,7 +20,7 @@ use tenterhook_event::{DecidedCall, Timestamp};
 use crate::metrics::Metrics;
 use otlp::DecisionSpan;
 
-/// Maximum number of waiting spans. Further ones are dropped and counted.
+/// Maximum number of waiting spans. Further spans are dropped and counted.
 const MAX_WAITING_SPANS: usize = 2048;
 /// Maximum number of spans in a request.
 const MAX_BATCH_SPANS: usize = 512;
@@ -34,7 +34,7 @@ pub struct OtlpCollector {
     pub url: String,
     /// Headers of every request.
     pub headers: BTreeMap<String, String>,
-    /// Maximum time that a span waits for others.
+    /// Maximum time that a span waits for others before its batch is sent.
     pub spans_every: Duration,
     /// Interval at which counters are sent.
     pub metrics_every: Duration,
@@ -78,7 +78,7 @@ impl OtlpCollector {
 // === impl Exporter ===
 
 impl Exporter {
-    /// Starts the thread that sends. `now` is the clock.
+    /// Starts the sending thread. `now` returns the current time.
     pub fn start(
         otlp: OtlpCollector,
         metrics: Arc<Metrics>,
@@ -117,7 +117,7 @@ impl Exporter {
         if let Some(thread) = thread
             && self.sender.send(ExporterMessage::End).is_ok()
         {
-            // A thread that panicked cannot send anything.
+            // The result is ignored: if the thread panicked, the remaining spans are lost anyway.
             drop(thread.join());
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds transcripts on this machine. Links are not followed: only files that the harness wrote are read.
+//! Finds transcripts on this machine. Symbolic links are not followed, so that only files that the harness wrote are read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn transcript_directories(harness: &Harness, machine: &MachineEnvironment<'_
     transcripts_of(harness).map_or_else(Vec::new, |transcripts| (transcripts.directories)(machine))
 }
 
-/// Finds all transcripts of a harness, and similar files that are not read.
+/// Finds all transcripts of a harness, and the files and directories that are skipped.
 pub fn find_transcripts(
     harness: &Harness,
     machine: &MachineEnvironment<'_>,
@@ -90,7 +90,7 @@ pub fn find_transcripts(
     (found, left_out)
 }
 
-/// Sorts files before directories: a session's own transcript precedes those of its subagents.
+/// Sort key that puts files before directories, so that a session's own transcript precedes those of its subagents.
 fn sort_key(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
     let above = path.parent().into_iter().flat_map(Path::iter).map(|name| (true, name.to_owned()));
     let name = path.file_name().unwrap_or_default().to_owned();

@@ -12,13 +12,13 @@ use tenterhook_files::FileClass;
 use super::{TranscriptReader, UnreadPart};
 use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
-/// Opens a regular file; a link is not followed, and a pipe is not waited for.
+/// Opens a regular file. Does not follow a symbolic link and does not wait for a pipe.
 pub(crate) fn open_regular_file(path: &Path) -> io::Result<File> {
     let file = tenterhook_files::open(path, FileClass::Untrusted)?;
     file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Passes every line on. A line that is not a JSON object, or longer than the largest payload, is reported as unread.
+/// Passes every line to `each`. A line that is not a JSON object, or longer than the largest payload, is reported as unread.
 pub(crate) fn read_json_lines(
     path: &Path,
     reader: &mut TranscriptReader<'_>,

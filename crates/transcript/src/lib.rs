@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the transcripts that harnesses wrote of past sessions, and converts them to events.
+//! Reads the transcripts that harnesses wrote about past sessions, and converts them to events.
 //!
-//! Files are only read: their content is never run, followed or sent. To support another harness, add a folder (where its
-//! transcripts are, and how one is read) and a row of [`TRANSCRIPTS`]; [`TranscriptReader`] creates the events.
+//! Files are only read: their content is never run, followed or sent. To support another harness, add a module that says where
+//! its transcripts are and how to read them, and a row in [`TRANSCRIPTS`]. [`TranscriptReader`] creates the events.
 
 mod claude_code;
 mod codex;
@@ -48,14 +48,14 @@ pub fn transcripts_of(harness: &Harness) -> Option<&'static Transcripts> {
 /// Where a harness stores its transcripts, and how they are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Transcripts {
-    /// Environment variables that locate them.
+    /// Environment variables that determine the directories.
     pub variables: &'static [&'static str],
-    /// Directories that contain them.
+    /// Directories that contain the transcripts.
     pub directories: fn(&MachineEnvironment<'_>) -> Vec<PathBuf>,
-    /// Whether a path below such a directory is a transcript.
+    /// Whether a path, relative to one of the directories, is a transcript.
     pub is_transcript: fn(&Path) -> bool,
     /// Reads one transcript from beginning to end.
     pub read: fn(&Path, &mut TranscriptReader<'_>) -> io::Result<()>,
-    /// How token counts are read while a session runs; `None` if they are not.
+    /// How token counts are read while a session runs; `None` if this is not supported.
     pub usage: Option<usage::UsageFormat>,
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Transcripts that the pinned clients wrote, event by event. `tests/fixtures/transcripts` is a home directory in which each of
-//! them did the same work: write a file, fail, delete a directory, call an MCP server, start a subagent. pi, which has no
-//! subagents, ran a script instead: `tests/fixtures/pi-transcripts`.
+//! Reads transcripts that the pinned client versions wrote. `tests/fixtures/transcripts` is a home directory in which each client
+//! did the same work: write a file, fail, delete a directory, call an MCP server, start a subagent. pi, which has no subagents,
+//! ran a script instead: `tests/fixtures/pi-transcripts`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

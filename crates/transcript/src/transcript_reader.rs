@@ -28,13 +28,13 @@ pub enum TranscriptOutput {
 /// Reason why a part of a transcript could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnreadPart {
-    /// It is not a JSON object.
+    /// The part is not a JSON object.
     Broken,
-    /// It is longer than the largest payload.
+    /// The part is longer than the largest payload.
     TooLong,
-    /// It has a type that this version does not know.
+    /// The part has a type that this version does not know.
     Unknown(String),
-    /// A tool call or result with a missing part.
+    /// A tool call or result is incomplete.
     Partial,
 }
 
@@ -72,7 +72,7 @@ pub struct TranscriptReader<'a> {
     last: Timestamp,
     /// Calls whose result has not been read yet.
     pending_calls: HashMap<String, ToolCall>,
-    /// Ids of emitted events: a resumed session may be written twice.
+    /// Ids of emitted events, because the content of a resumed session may be written twice.
     emitted: HashSet<EventId>,
 }
 
@@ -177,8 +177,8 @@ impl<'a> TranscriptReader<'a> {
         self.emit(event);
     }
 
-    /// The id is derived from the transcript's content, so that the same event is never imported twice. The session is not part of it: a
-    /// resumed session has another name for the same calls.
+    /// Creates an event. Its id is derived from the transcript's content, so that the same event is never imported twice. The id
+    /// does not depend on the session, because a resumed session repeats the same calls under another session id.
     fn event(&mut self, context: &EventContext, kind: EventKind, mark: &str) -> Event {
         let ts = context.ts.unwrap_or(self.last);
         self.last = ts;

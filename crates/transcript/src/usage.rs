@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in the transcript of a running session, line by line.
+//! Reads token counts from the transcript of a running session, line by line.
 //!
-//! The agent can write to its own transcript. Text before or after a line of the client must not hide that line, and a line
-//! that cannot be parsed is reported as such: it does not count as a line without usage.
+//! The agent can write to its own transcript. Text that the agent adds before or after the client's line must not hide that line.
+//! A line that cannot be parsed is reported and not treated as a line without usage.
 
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ const MAX_OBJECT_STARTS: usize = 32;
 /// How token counts are read from a transcript while its session runs.
 #[derive(Debug, Clone, Copy)]
 pub struct UsageFormat {
-    /// Every line with token counts, or with their model, contains one of these.
+    /// Every line with token counts, or with the model they belong to, contains one of these strings.
     pub markers: &'static [&'static str],
-    /// Directory of the transcripts of a session's subagents, by the path of the session's own.
+    /// Returns the directory of the subagents' transcripts, given the path of the session's own transcript.
     pub subagents: fn(&Path) -> Option<PathBuf>,
     /// Parses the first JSON value of a text, and returns its length.
     pub(crate) parse: fn(&str) -> Option<FirstValue>,
@@ -34,7 +34,7 @@ pub(crate) type FirstValue = (Option<UsageLine>, usize);
 /// Token counts in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UsageLine {
-    /// Tokens of one answer. While it is streamed, the same key occurs several times; the last one counts.
+    /// Tokens of one answer. While an answer is streamed, its key occurs several times; the last line applies.
     Answer {
         /// Key of the answer.
         key: String,
@@ -61,7 +61,7 @@ pub enum UsageLine {
 pub struct UnreadableLine;
 
 impl UsageFormat {
-    /// Token counts in a line. Most lines have none, and are not parsed.
+    /// Reads the token counts in a line. Most lines have none and are not parsed.
     pub fn read_line(&self, line: &str) -> Result<Vec<UsageLine>, UnreadableLine> {
         let mut found = Vec::new();
         if !self.markers.iter().any(|marker| line.contains(marker)) {
@@ -84,7 +84,7 @@ impl UsageFormat {
             };
             rest = text.get(length..).unwrap_or_default();
         }
-        // A value that was split leaves pieces without token counts.
+        // If a value was split, its pieces have no token counts.
         if values == 0 || failures > 0 && found.is_empty() { Err(UnreadableLine) } else { Ok(found) }
     }
 }

@@ -10,16 +10,16 @@ import type { Generation, ModelConfig, ToolArgs, ToolCall, ToolResult } from "./
 import type { GenerateEvent } from "./generated/tenterhook/v1/agent.js";
 import { handling } from "./hooks/handling.js";
 
-/** What a session may do without asking. Hooks and rules apply in every mode. */
+/** What a session may do without asking the user. Hooks and rules apply in every mode. */
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "bypassPermissions" | "dontAsk";
 
 /** The model of a session. API keys are configured in the daemon. */
 export interface SessionModel extends Partial<ModelConfig> {
   /** `anthropic`, `openai`, `gemini`, or `scripted`. */
   provider: string;
-  /** Base URL of the model API, if it is not the provider's own. The daemon sends its keys only to addresses in its environment. */
+  /** Base URL of the model API, if not the provider's own. The daemon sends its keys only to URLs in its environment. */
   baseUrl?: string;
-  /** With `scripted`: file with the turns. */
+  /** With `scripted`: path of the file that contains the model's turns. */
   script?: string;
 }
 
@@ -52,7 +52,7 @@ export type GenerateStep =
   | { type: "draft"; text: string }
   /** The model calls a tool. */
   | { type: "toolCall"; call: ToolCall }
-  /** Result of a tool call. If it was `denied`, `output` has the reason. */
+  /** Result of a tool call. If the call was `denied`, `output` contains the reason. */
   | { type: "toolResult"; id: string; denied: boolean; nudge?: string; result: ToolResult }
   /** Any other event, such as `{ what: "message", text }`. */
   | { type: "moment"; moment: Record<string, unknown> & { what: string } }
@@ -133,7 +133,7 @@ export async function executeTool(
   return parse(result) as ToolResult;
 }
 
-/** Decodes a step; undefined for one that this version does not know. */
+/** Decodes a step. Returns undefined for a step that this version does not know. */
 function decodeStep({ what }: GenerateEvent): GenerateStep | undefined {
   switch (what?.$case) {
     case "text":

@@ -5,12 +5,13 @@ import { TenterhookError } from "./errors.js";
 import { AuditLevel as Wire } from "./generated/tenterhook/v1/hooks.js";
 
 /**
- * How much is recorded about hooks, in addition to every decision, which names each hook that ran. `off`: hooks that are
- * registered or removed. `info`: also each block, modification and failure. `verbose`: also each start and each answer.
+ * How much is recorded about hooks. Decisions are always recorded, with the hooks that ran. In addition, `off` records
+ * hooks that are registered or removed; `info` also each block, modification and failure; `verbose` also each start and
+ * each answer.
  */
 export type AuditLevel = "off" | "info" | "verbose";
 
-/** Proof of the user, required to record less. */
+/** Proof that a user is present, which is required to record less. */
 export interface AuditProof {
   /** Code from the user's authenticator app. */
   code?: string;

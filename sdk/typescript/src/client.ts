@@ -90,7 +90,7 @@ export class TenterhookClient implements AsyncDisposable {
     return id;
   }
 
-  /** Unregisters a hook. Resolves once the daemon has removed it; to false if there was no such hook. */
+  /** Unregisters a hook. Resolves once the daemon has removed it. Resolves to false if this client had no such hook. */
   unregisterHook(id: string): Promise<boolean> {
     const left = this.#link.registry.remove(id);
     this.#link.sync();
@@ -102,7 +102,7 @@ export class TenterhookClient implements AsyncDisposable {
     return this.#link.registry.list().filter((hook) => hook.id !== this.#observing);
   }
 
-  /** Lists all active hooks of the daemon, of all owners, in the order in which they run. */
+  /** Lists the daemon's active hooks of all owners, in the order in which they run. */
   async listAllHooks(): Promise<ListedHook[]> {
     const channel = this.#link.channel();
     const { hooks } = await channel.call(channel.hooks, channel.hooks.listHooks, { all: true });
@@ -121,7 +121,7 @@ export class TenterhookClient implements AsyncDisposable {
     try {
       await this.ready();
     } catch (error) {
-      // The caller never receives the hook, so it could not unregister it.
+      // The caller never receives the hook, so it cannot unregister the hook itself.
       void unregister();
       throw error;
     }
@@ -129,14 +129,14 @@ export class TenterhookClient implements AsyncDisposable {
   }
 
   /**
-   * Resolves once the daemon has processed all registrations so far. Rejects if the daemon refused one or cannot be reached
-   * in time; the client keeps trying to connect.
+   * Resolves once the daemon has processed all registrations so far. Rejects if the daemon refused a hook or cannot be
+   * reached in time. The client keeps trying to connect even then.
    */
   async ready(): Promise<void> {
     await this.#link.settled(this.#readyTimeout);
   }
 
-  /** Sets how much is recorded about hooks; recording less needs a proof of the user. Resolves to the previous level. */
+  /** Sets how much is recorded about hooks and resolves to the previous level. Recording less needs `proof`. */
   setHookAuditLevel(level: AuditLevel, proof?: AuditProof): Promise<AuditLevel> {
     return this.#link.failures.watch(setAuditLevel(this.#link.channel(), level, proof));
   }
@@ -166,7 +166,7 @@ export class TenterhookClient implements AsyncDisposable {
     return this.#observe(this.#observer.todos, listener);
   }
 
-  /** Starts a session of the daemon's agent and resolves to its id. Only this client can use it. */
+  /** Starts a session of the daemon's agent and resolves to its id. Only this client can use the session. */
   async createSession(options: SessionOptions = {}): Promise<string> {
     return createSession(this.#link.channel(), options);
   }
@@ -191,8 +191,9 @@ export class TenterhookClient implements AsyncDisposable {
   }
 
   /**
-   * Runs a tool in a session, with the same hooks and rules as for a call by the model. A tool that ran and failed
-   * resolves; a denied call rejects with `blocked`. Inside a handler, the handler's own hook is not called for it.
+   * Runs a tool in a session. The same hooks and rules apply as to a call by the model, except that a handler that calls
+   * this method is not called about the tool. Resolves if the tool ran, even if it failed. Rejects with `blocked` if the
+   * call was denied.
    */
   async executeTool(sessionId: string, tool: string, args: ToolArgs, options: WorkOptions = {}): Promise<ToolResult> {
     return executeTool(this.#link.channel(), sessionId, tool, args, options);

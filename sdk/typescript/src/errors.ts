@@ -13,7 +13,7 @@ export type TenterhookErrorCode =
   | "already-exists"
   /** The number of hooks or sessions exceeds its limit. */
   | "limit"
-  /** The caller is a guarded agent or another user account, or a proof of the user is missing. */
+  /** The caller is a guarded agent or another account, or proof that a user is present is missing. */
   | "refused"
   /** A hook, a rule or the user denied the action or ended the turn. */
   | "blocked"
@@ -114,7 +114,7 @@ export function asTenterhookError(thrown: unknown): TenterhookError {
   return new TenterhookError("internal", asError(thrown).message, undefined, { cause: thrown });
 }
 
-/** The error of calls after `close()`. */
+/** The error of calls that are made after `close()`. */
 export function closed(): TenterhookError {
   return new TenterhookError("closed", "the client is closed", "create a new client");
 }

@@ -32,7 +32,7 @@ export interface FireOptions {
   source?: string;
   /** Id of the event, a ULID; by default the daemon generates one. Each id is recorded once. */
   eventId?: string;
-  /** How long to wait for an approval of the user, in milliseconds; defaults to 55000. */
+  /** How long to wait for the user's approval, in milliseconds; defaults to 55000. */
   timeout?: number;
 }
 
@@ -40,7 +40,7 @@ export interface FireOptions {
 export interface FireResult {
   /** Id of the event in the ledger. */
   eventId: string;
-  /** Whether the action may continue; at `ToolError` also whether the tool should be called again. */
+  /** Whether the action may continue. After a `ToolError`, `retry` means that the tool should be called again. */
   action: "continue" | "block" | "retry";
   /** With `retry`: delay in milliseconds. */
   delay?: number;

@@ -45,7 +45,7 @@ export function changedFiles({ tool, args, result, metadata }: PostToolUseEvent)
   return typeof patch === "string" ? [...patch.matchAll(PATCHED_FILE)].map((match) => match[1] ?? "") : [];
 }
 
-/** Most sessions whose lists are kept. */
+/** Maximum number of sessions whose to-do lists are kept. */
 const MAX_SESSIONS = 500;
 
 /** To-do lists by session. Most agents send the complete list; some change one item at a time. */
@@ -62,7 +62,7 @@ export class TodoLists {
     const before = this.#lists.get(sessionId) ?? [];
     const id = text(args, "taskId", "task_id", "id");
     if (tool === "TaskCreate") {
-      // The arguments have no id; agents number tasks in the order of creation.
+      // Without an id in the arguments, the task's number is used: agents number tasks in the order of creation.
       return this.#set(sessionId, [...before, { ...item(args), id: id ?? String(before.length + 1) }]);
     }
     if (tool !== "TaskUpdate" || id === undefined) return undefined;

@@ -19,7 +19,7 @@ export interface WatchOptions {
 export interface News {
   /** Counts up from the start of the daemon; a gap means missed events. */
   number: number;
-  /** As in `WatchOptions`, or `lagged` with the number of missed events. */
+  /** One of the kinds in `WatchOptions`, or `lagged` with the number of missed events. */
   kind: string;
   /** Data in the format of the HTTP API's `/v1/stream`. */
   data: Record<string, unknown>;

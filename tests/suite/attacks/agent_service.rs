@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's agent, flooded and misused: it leaves room for others and stores no secret.
+//! Floods and misuses the daemon's own agent, which must leave resources for other programs and store no secrets.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::terminal_user::request;
 fn sessions_that_begin_at_the_same_time_count_for_the_limit_and_leave_room_for_others() {
     let served = RunningDaemon::new();
     run(async {
-        // Three client ids of one process; each may have 16 sessions, and the process 32.
+        // One process uses three client ids. Each id may have 16 sessions, and the process 32.
         let clients: Vec<_> = (0..3).map(|_| served.program("greedy")).collect();
         let all = clients
             .iter()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An approval counts for the call that was shown, not for one that replaced it.
+//! An approval applies to the call that the user saw, not to a call that replaced it.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use crate::context::TestContext;
 use crate::terminal_user::{SocketDaemon, until};
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";
-/// Two ids with the same suffix: the sender chooses them.
+/// Two ids with the same suffix. This is possible because the caller chooses the ids.
 const SHOWN_ID: &str = "01K0000000000000000000AAAA";
 const OTHER_ID: &str = "01K1111111111111111111AAAA";
 
@@ -34,7 +34,7 @@ fn pending_approvals(guard: &SocketDaemon<'_>) -> Vec<Value> {
     guard.request("GET", "/v1/approvals", &Value::Null).1["pending"].as_array().unwrap().clone()
 }
 
-/// The pending approval of the call with this command, once it is the only one.
+/// Waits until the call with this command is the only pending one, and returns its approval.
 fn only_pending(guard: &SocketDaemon<'_>, wants: &str) -> Value {
     until(wants, || {
         let cards = pending_approvals(guard);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gate refuses callers whose process ancestry is unknown, cut or in another namespace.
+//! The gate refuses callers whose process ancestry is unknown, incomplete or in another pid namespace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::terminal_user::{SocketDaemon, code};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// A program that an attack needs. `None`, with a note that the attack was not tried.
+/// Finds a program that an attack needs. If it is not installed, prints that the attack was not tried and returns `None`.
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
@@ -32,7 +32,7 @@ pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Comma
     command
 }
 
-/// Result of each try.
+/// The result of each attempt.
 fn results_of_tries(ran: &CommandOutput) -> Vec<Value> {
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -128,8 +128,8 @@ fn a_caller_outside_the_daemon_s_pid_namespace_is_unknown_and_its_hook_calls_are
     drop(guard);
 }
 
-/// Not promised in same-user mode: init is the parent of a process whose parents have exited, and nothing reveals
-/// where it came from. Requiring a code prevents the attack.
+/// Same-user mode does not promise to stop this attack: init adopts a process whose parents have exited, and nothing reveals
+/// its origin. Requiring a code prevents the attack.
 #[test]
 fn a_process_that_left_the_tree_is_not_recognised_in_same_user_mode_but_a_code_stops_it() {
     let Some(python) = find_program("python3") else { return };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One account or program cannot exhaust what others need: connections, bytes, waiting calls, hooks.
+//! One account or program cannot exhaust the resources that others need: connections, memory, waiting calls, hooks.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ use crate::terminal_user::SocketDaemon;
 const ASK_RULES: &str =
     "version: 1\nrules:\n  - {id: asks, match: {shell: {program: terraform}}, verdict: ask}\n";
 
-/// A TH1 request, sent in part.
+/// Sends only a part of a TH1 request.
 fn send_request(
     socket: &Path,
     harness: &str,
@@ -106,7 +106,7 @@ fn an_account_with_many_silent_or_large_connections_leaves_room_for_others() {
     let padding = " ".repeat(1_000_000);
     for (id, command) in [(100, "make all".to_owned()), (101, format!("make all {padding}"))] {
         let reply = read_reply(send_whole_call(&socket, "codex", id, "5000", &command));
-        // After its five seconds the hook would decide itself.
+        // The reply comes from the daemon: it arrives before the five seconds after which the hook would decide itself.
         assert!(reply.contains("deny") && !reply.starts_with("TH1 fallback"), "another account: {reply}");
     }
     drop(open);
@@ -207,7 +207,7 @@ fn another_accounts_tcp_connections_leave_room_for_the_dashboard() {
 fn a_program_with_many_hooks_leaves_room_for_others() {
     let served = RunningDaemon::new();
     run(async {
-        // A program chooses its client ids, so they are counted together.
+        // A program chooses its client ids, so the hooks of all its ids are counted together.
         let (one, two) = (served.program("greedy"), served.program("greedy"));
         let mut refused = None;
         for n in 0..60 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Agents and the daemon's API, on any port that the daemon listens on.
+//! Agents cannot use the daemon's API on any port.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn is_denied(answer: &HttpReply) -> bool {
     answer.body.contains("\"permissionDecision\":\"deny\"")
 }
 
-/// The rule named the default port only, and `start` takes a free one if that is in use.
+/// In an earlier version the rule covered only the default port, but `start` chooses a free port if the default is in use.
 #[test]
 fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
     let mut served = RunningDaemon::new();
@@ -43,7 +43,7 @@ fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
         assert!(!is_denied(&served.bash(&harmless)), "{harmless}");
     }
 
-    // Without a daemon the hook knows the port from the snapshot and from the files.
+    // Without a daemon, the hook finds the port in the snapshot or in the files.
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
     let snapshot = served.test.home().join("snapshot/home");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A dashboard link and its session work for the account of the home only, over every route to the port; and
-//! another local server cannot lock the browser out.
+//! A dashboard link and its session work only for the account that owns the home, over every route to the port. Another
+//! local server cannot lock the browser out.
 
 use std::net::TcpStream;
 
@@ -11,7 +11,7 @@ use crate::daemon::{HANG_TIMEOUT, HttpReply, RunningDaemon, exchange};
 use crate::dashboard::{Browser, create_link, origin_header, request};
 use crate::system::{as_stranger, is_root};
 
-/// Sends a request to the same port over another route.
+/// Sends a request to the same port through another address of this machine.
 fn ask_through(served: &RunningDaemon, host: &str, head: &str, body: &str) -> HttpReply {
     let stream = TcpStream::connect(format!("{host}:{}", served.address.port())).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();

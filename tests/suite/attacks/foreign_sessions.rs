@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A caller can write only to sessions of its own process tree; other records are marked `unverified`. Times are
-//! the daemon's.
+//! A caller can write only to sessions of its own process tree; records about other sessions are marked `unverified`. The
+//! daemon's clock determines the times of records.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -38,7 +38,7 @@ fn an_event_in_the_name_of_another_process_trees_session_is_unverified() {
     let served = RunningDaemon::new();
     let payload = served.test.bash("ls");
     served.hook(&payload);
-    // A child of the owner.
+    // The call comes from a child of the session's owner.
     served.test.run_with(&["hook", "claude-code", "PreToolUse"], payload.as_bytes());
     assert_eq!(caller_checks(&served), [Value::Null, Value::Null]);
     call_from_elsewhere(&served, &payload);

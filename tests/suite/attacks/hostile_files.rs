@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files that others can write (links, pipes, devices, endless files) neither hang nor crash the guard.
+//! Files in places that others can write to (links, pipes, devices, endless files) neither block nor crash the program.
 //!
 //! Every program under attack runs with memory and time limits.
 
@@ -24,13 +24,13 @@ pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 /// Runs a program with a memory limit in kilobytes and a time limit in seconds.
 const LIMITED_SCRIPT: &str = "ulimit -v 4000000; exec timeout --kill-after=1 \"$@\"";
 
-/// Longer than any reply may take, and shorter than any harness waits.
+/// Time limit of a program. It is longer than any reply may take, and shorter than the timeout of any harness.
 const HANG_SECONDS: &str = "55";
 
-/// Creates something in place of a file.
+/// Creates a link, pipe, device or the like in place of a file.
 type PutFile = Box<dyn Fn(&Path)>;
 
-/// A program with limits. If it hangs, it ends with 124 or 137; without memory it ends by a signal.
+/// A command with limits. If it hangs, its exit code is 124 or 137; if it runs out of memory, a signal ends it.
 pub(super) fn limited_command(test: &TestContext, words: &[&str]) -> Command {
     let mut all = vec!["-c", LIMITED_SCRIPT, "sh", HANG_SECONDS, PROGRAM];
     all.extend(words);
@@ -189,7 +189,7 @@ fn a_configuration_file_may_be_a_link_into_the_users_dotfiles() {
     symlink(&dotfile, test.home().join("policy.yaml")).unwrap();
     let ran = run_hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
-    // Links into files of another account are not followed.
+    // Links to files of another account are not followed.
     if is_root() {
         std::os::unix::fs::chown(&dotfile, Some(65_534), None).unwrap();
         let checked = test.run(&["check"]);
@@ -235,7 +235,7 @@ fn waiting_calls(test: &TestContext, places: &[PathBuf]) -> Vec<UnixStream> {
     places.iter().enumerate().map(call).collect()
 }
 
-/// Documented time limit for the end of the daemon.
+/// Documented time limit within which the daemon ends.
 const DAEMON_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[test]
@@ -251,8 +251,8 @@ fn sigterm_ends_a_daemon_whose_ledger_is_locked_within_five_seconds() {
     });
 }
 
-/// A daemon that blocks forever on paths below a directory `stalled`. `None`, with a note, where such a disk cannot
-/// be made.
+/// Starts a daemon that blocks forever on paths below a directory `stalled`, as on a disk that does not respond. Prints a
+/// note and returns `None` if this cannot be simulated.
 fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<SocketDaemon<'_>> {
     let library = test.path("stalled_disk.so");
     let source = repository().join("tests/suite/attacks/stalled_disk.c");
@@ -271,7 +271,7 @@ fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<SocketDaemon<'_>> {
 fn calls_that_wait_for_a_disk_do_not_delay_others_and_sigterm_ends_the_daemon() {
     let test = TestContext::new();
     let Some(guard) = daemon_on_a_stalled_disk(&test) else { return };
-    // More calls than there are threads for them.
+    // There are more calls than threads that serve them.
     let places: Vec<_> = (0..40).map(|number| test.path(&format!("work/stalled/{number}"))).collect();
     let _calls = waiting_calls(&test, &places);
     std::thread::sleep(Duration::from_millis(300));
@@ -293,7 +293,7 @@ fn stop_ends_a_daemon_whose_calls_wait_for_a_disk() {
     let _calls = waiting_calls(&test, &places);
     std::thread::sleep(Duration::from_millis(300));
     let began = std::thread::scope(|scope| {
-        // The end is visible only once the parent has waited for the process.
+        // The test is the daemon's parent: it must wait for the process before others can see that it has ended.
         scope.spawn(|| guard.wait_until_ended());
         let began = Instant::now();
         let stopped = test.run_on_terminal(&["stop"]);
@@ -323,7 +323,7 @@ fn restoring_an_older_snapshot_does_not_restore_older_rules() {
     );
     std::fs::remove_file(test.home().join("snapshot/home")).unwrap();
     press();
-    // Sealed by this home, and complete.
+    // The older snapshot is complete and was sealed by this home.
     std::fs::write(test.home().join("snapshot/home"), &older).unwrap();
     let ran = run_hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
@@ -346,7 +346,7 @@ fn a_process_with_the_reused_pid_of_an_agent_is_not_that_agent() {
         let text = json!({"pid": own, "start": start, "name": "claude", "harness": "claude-code"});
         std::fs::write(agents.join(format!("{own}-{start}")), text.to_string()).unwrap();
     };
-    // An agent with our process id that started earlier and has ended.
+    // The mark of an agent that had our process id, started earlier and has ended.
     mark(start - 1);
     assert_eq!(is_guarded(), json!(false));
     mark(start);

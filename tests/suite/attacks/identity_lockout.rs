@@ -24,7 +24,7 @@ print("called", flush=True)
 sys.stdin.read()
 "#;
 
-/// A process that is marked as an agent and runs commands of the user.
+/// A process that is marked as an agent and runs the user's commands.
 const MARKED_PROCESS_SCRIPT: &str = r#"
 import os, subprocess, sys
 subprocess.run(["sh", "-c", sys.argv[1] + "; true"], stdout=2)
@@ -123,7 +123,7 @@ fn a_program_of_unknown_name_that_hosts_terminals_is_not_marked() {
     host.wait().unwrap();
 }
 
-/// A process that is marked as an agent, below which the user works.
+/// A process that is marked as an agent and is an ancestor of the user's commands.
 struct MarkedProcess(Child, i32);
 
 impl MarkedProcess {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook programs that are killed while they wait for the daemon: the client may then run the tool without an
-//! answer. The daemon notices and records both.
+//! Hook programs that are killed while they wait for the daemon. The client may then run the tool without an answer. The
+//! daemon notices and records both the killed hook and the tool that ran.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -27,7 +27,7 @@ fn start_daemon_in(test: TestContext) -> RunningDaemon {
     let [asked, go] = ["work/asked", "work/go"].map(|name| test.path(name).display().to_string());
     let command = format!("cat >/dev/null; touch {asked}; until test -e {go}; do sleep 0.02; done");
     let hook = json!({"id": "slow", "on": "pre-tool", "command": command, "timeout": "30s"});
-    // JSON is YAML.
+    // JSON is valid YAML.
     test.write("home/tenterhook.yaml", &json!({"hooks": [hook]}).to_string());
     RunningDaemon::in_home(test, &[])
 }
@@ -88,7 +88,7 @@ fn a_killed_hook_and_a_tool_that_ran_without_its_answer_are_recorded() {
     let mut hook = spawn_waiting_hook(&served, "u-1", CLAUDE_CODE);
     hook.kill().unwrap();
     hook.wait().unwrap();
-    // At once, not only when the slow hook has answered.
+    // The daemon notices at once, before the slow hook has answered.
     until("the killed hook is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
     release_slow_hook(&served);
     let lost = until("it is recorded", || changes(&served, "answer not delivered").pop());
@@ -133,7 +133,7 @@ fn a_slow_answer_that_arrives_causes_no_warning() {
     std::thread::sleep(Duration::from_millis(400));
     release_slow_hook(&served);
     assert!(hook.wait_with_output().unwrap().status.success());
-    // A caller that has closed only its writing side does not count as killed either.
+    // A caller that has closed only its writing side is not treated as killed either.
     let payload = payload(&served, "PreToolUse", "u-2").to_string();
     std::fs::remove_file(served.test.path("work/go")).unwrap();
     let mut stream = open_call(&served, &payload);
@@ -159,14 +159,14 @@ fn a_call_of_a_killed_hook_does_not_wait_for_an_approval() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     until("the killed hook is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
-    // A rule asks only from here on.
+    // Only after the slow hook has answered does the rule ask.
     release_slow_hook(&served);
     let expired = until("it is recorded", || changes(&served, "approval expired").pop());
     assert_eq!(expired["detail"]["why"], "the caller is gone");
     assert_eq!(served.json("/v1/health")["pending"], 0);
 }
 
-/// An answer that the hook never read, because it died at that moment.
+/// The hook dies at the moment when its answer is sent, so it never reads the answer.
 #[test]
 fn an_answer_that_was_sent_and_not_read_is_not_delivered() {
     let served = start_daemon();
@@ -186,7 +186,7 @@ fn a_hook_that_evaluates_the_call_itself_gets_its_own_answer() {
     let served = start_daemon();
     let hook = spawn_waiting_hook(&served, "u-1", &["claude-code", "pre-tool-use", "--within", "1"]);
     std::thread::sleep(Duration::from_millis(1300));
-    // The hook's own evaluation also calls the slow hook.
+    // The hook program evaluates the call itself, which runs the slow hook again.
     release_slow_hook(&served);
     assert!(hook.wait_with_output().unwrap().status.success());
     let program = served.test.home().join("bin/tenterhook-hook");

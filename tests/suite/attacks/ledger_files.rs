@@ -36,7 +36,7 @@ fn verify_problems(test: &TestContext) -> String {
     ran.stdout.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Turns a spooled denial into a line of the pending file: an allow of another event that a daemon recorded.
+/// Forges a line of the pending file from a spooled denial: a daemon's record that allowed another event.
 fn forged_line(test: &TestContext) -> String {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     let files = std::fs::read_dir(test.home().join("spool")).unwrap();
@@ -95,7 +95,8 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     let id = tenterhook_event::EventId::from_parts(1, 7);
     let entry = tenterhook_ledger::LedgerEntry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
-    // The state after `kill -9`: the line exists, the record does not. The copy is taken before both meet.
+    // The state after `kill -9`: the pending line exists, but its record does not. The line is copied before `drop` writes
+    // the record.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
     drop(ledger);
     assert!(!lines.is_empty(), "sequenced only");
@@ -104,7 +105,8 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     assert!(reader.find(&id.to_string()).unwrap().is_some());
 }
 
-/// A line of another ledger has another seal, so the test replays a line of the same ledger.
+/// Writes pending lines of the same ledger back and checks that opening the ledger recovers their records. Lines of another
+/// ledger could not be used, because they have another seal.
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
@@ -135,7 +137,7 @@ fn removing_older_checkpoints_has_no_effect() {
     let test = home_with_records();
     let before = test.records();
     edit(&test, "DELETE FROM checkpoints WHERE size < (SELECT max(size) FROM checkpoints)");
-    // Each later checkpoint, and the head, signs all records before it.
+    // Each later checkpoint and the head are signatures over all earlier records.
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert_eq!(test.records(), before);
     edit(&test, "DELETE FROM leaves WHERE seq = 3");
@@ -179,7 +181,7 @@ fn removed_heads_are_found() {
 fn a_zeroed_page_is_found_or_was_unused() {
     let test = home_with_records();
     let path = ledger_dir(&test).join("ledger.db");
-    // Everything is in the file itself, not in a journal that would repair it.
+    // All data is in the database file, because a journal would repair the damage.
     edit(&test, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = delete");
     let whole = std::fs::read(&path).unwrap();
     let pragma = |name: &str| {
@@ -197,7 +199,7 @@ fn a_zeroed_page_is_found_or_was_unused() {
         file.seek(SeekFrom::Start(place as u64)).unwrap();
         file.write_all(&vec![0; length]).unwrap();
     };
-    // Whole pages and halves of pages: the end of a page may be unused.
+    // Whole pages and halves of pages are overwritten, because the end of a page may be unused.
     let mut unfound = Vec::new();
     for length in [page, page / 2] {
         for place in (0..whole.len()).step_by(length) {

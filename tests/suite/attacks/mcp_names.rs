@@ -13,7 +13,7 @@ fn rule(test: &TestContext, server: &str, tool: &str, verdict: &str) {
     test.write("home/policy.yaml", &format!("version: 1\nrules:\n  - {rule}\n"));
 }
 
-/// How clients spell the tool `erase` of a server: server, harness, name, and further fields of the payload.
+/// How clients spell the name of a server's tool `erase`: server, harness, spelling, and further fields of the payload.
 fn names() -> Vec<(&'static str, &'static str, &'static str, Value)> {
     let named = |server: &str| json!({"mcp_context": {"server_name": server}});
     vec![
@@ -75,14 +75,14 @@ fn server_names_in_a_clients_settings_decide_where_a_name_is_split() {
         let said = verdict_of(&test, harness, name, &more);
         assert!(["ask", "deny"].contains(&said.as_str()), "{server} {harness} {name}: {said}");
     }
-    // One server of Codex has this spelling; two of OpenCode could be meant.
+    // In Codex only one server matches this spelling; in OpenCode two servers could be meant.
     rule(&test, "brave-search", "web", "allow");
     assert_eq!(verdict(&test, "codex", "mcp__brave_search__web", &json!({})), "allow");
     rule(&test, "google_drive", "read", "allow");
     assert_eq!(verdict(&test, "opencode", "google_drive_read", &json!({})), "none");
     test.write("person/.config/opencode/opencode.json", r#"{"mcp": {"google_drive": {}}}"#);
     assert_eq!(verdict(&test, "opencode", "google_drive_read", &json!({})), "allow");
-    // Without settings the split is ambiguous.
+    // Without the client's settings it is ambiguous where the server's name ends.
     std::fs::remove_file(test.path("person/.config/opencode/opencode.json")).unwrap();
     assert_eq!(verdict(&test, "opencode", "google_drive_read", &json!({})), "none");
 }

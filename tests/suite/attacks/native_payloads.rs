@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One tool call as each harness sends it, in a project below the user's home directory.
+//! Builds the payload that each harness sends for a tool call, in a project below the user's home directory.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::{CommandOutput, TestContext};
 
-/// The harnesses whose payloads are built here.
+/// The harnesses whose payloads this module builds.
 pub(super) const HARNESSES: [&str; 9] =
     ["claude-code", "codex", "gemini", "llxprt", "qwen", "opencode", "copilot", "cline", "cursor"];
 
@@ -35,7 +35,7 @@ pub(super) fn shell_tool(harness: &str) -> &'static str {
     }
 }
 
-/// Native payload of a tool call, and the event that it is sent with.
+/// The name of the event before a tool call, and its native payload.
 pub(super) fn payload(test: &TestContext, harness: &str, tool: &str, args: &Value) -> (&'static str, Value) {
     let cwd = project(test);
     match harness {
@@ -88,13 +88,13 @@ pub(super) fn send(test: &TestContext, harness: &str, event: &str, payload: &Val
     test.run_with(&["hook", harness, event], payload.to_string().as_bytes())
 }
 
-/// Recorded verdict on a tool call.
+/// Sends a tool call and returns the recorded verdict.
 pub(super) fn verdict(test: &TestContext, harness: &str, tool: &str, args: &Value) -> String {
     let (event, payload) = payload(test, harness, tool, args);
     verdict_on(test, harness, event, &payload)
 }
 
-/// Recorded verdict on a payload.
+/// Sends a payload and returns the recorded verdict.
 pub(super) fn verdict_on(test: &TestContext, harness: &str, event: &str, payload: &Value) -> String {
     let before = test.decisions().len();
     let ran = send(test, harness, event, payload);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Options that were parsed with the wrong number of values, so that the following word was lost.
+//! Options that an earlier version parsed with the wrong number of values, so that it lost the following word.
 
 use super::verdicts::with_verdict;
 

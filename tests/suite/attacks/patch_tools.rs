@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Patch tools are judged by every path and line they write.
+//! The rules evaluate every path and line that a patch tool writes.
 
 use serde_json::{Value, json};
 

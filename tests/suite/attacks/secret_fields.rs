@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A secret that a detector knows never reaches the disk or a reply, in any field of a payload.
+//! A secret that a detector recognises is never stored on disk or returned in a reply, in any payload field.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -80,7 +80,7 @@ fn a_secret_is_redacted_in_every_field_of_a_call() {
     for (n, (_, change)) in FIELDS.iter().enumerate() {
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| change(payload, token(n))));
     }
-    // The event name of the request itself.
+    // A token in the event name of the request itself.
     send(&served, 90, &token(90), &payload(&served.test, |_| {}));
     let answers =
         ["/v1/ledger", "/v1/sessions", "/v1/hooks/analytics", "/metrics"].map(|path| served.get(path).body);
@@ -118,8 +118,7 @@ fn a_session_whose_id_has_a_secret_is_still_one_session() {
     let live = sessions(&served);
     assert_eq!(live.iter().map(|(_, events)| *events).collect::<Vec<_>>(), [1, 3], "{live:?}");
     assert!(live.iter().all(|(id, _)| id.contains("[[redacted:")), "{live:?}");
-    // The session is the same when another daemon builds it from the ledger; a hook without a daemon adds to it
-    // too.
+    // Another daemon builds the same session from the ledger, and a hook without a daemon adds to it.
     let served = served.restart();
     until("the sessions are loaded again", || (sessions(&served) == live).then_some(()));
 }
@@ -148,8 +147,8 @@ fn the_log_of_a_daemon_is_for_its_account_only() {
     assert_eq!((mode, stopped.exit), (0o600, 0), "{}", stopped.stderr);
 }
 
-/// Gaps of the first attack: approval notes are redacted; parts of a token and its base64 form are unknown to every
-/// detector and stay.
+/// Cases that the first attack did not cover. Approval notes are redacted. Parts of a token and its base64 form are not
+/// redacted, because no detector recognises them.
 #[test]
 fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
     let test = TestContext::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Exceptions to a rule depend on the parsed command, never on words elsewhere in the text.
+//! An exception to a rule depends on the parsed command, never on words elsewhere in the command line.
 
 use super::verdicts::with_verdict;
 

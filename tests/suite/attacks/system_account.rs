@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! In system mode an account gets no data of another, and cannot keep the daemon from answering.
+//! In system mode an account cannot read the data of another account, and cannot keep the daemon from answering.
 
 use serde_json::{Value, json};
 

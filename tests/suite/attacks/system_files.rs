@@ -42,7 +42,7 @@ fn payload(cwd: &Path, command: &str) -> Value {
     })
 }
 
-/// The reply to the other account about a call in a directory.
+/// Makes a call in a directory as the other account, and returns the reply.
 fn call_as_other_account(system: &SystemHome, cwd: &Path, command: &str) -> String {
     let (status, reply) = as_stranger(|| {
         request(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload(cwd, command))
@@ -99,7 +99,7 @@ fn links_of_one_account_to_blocking_files_do_not_delay_others() {
         call.read_to_string(&mut reply).unwrap();
         assert!(reply.contains("TH1 reply"), "{reply}");
     }
-    // Returns when the daemon has ended.
+    // `terminate` returns only if the daemon ends.
     guard.terminate();
 }
 
@@ -126,12 +126,12 @@ fn links_of_one_account_reveal_nothing_about_files_of_root() {
         said.windows(2).all(|pair| pair[0] == pair[1]),
         "the reply does not depend on the target: {said:?}"
     );
-    // A link in the middle of the path, which the file's own name does not show.
+    // The link is a directory in the middle of the path, so the file itself is not a link.
     let place = project(&system, "bob/middle");
     symlink(&hidden, place.join("sub")).unwrap();
     let reply = call_as_other_account(&system, &place.join("sub"), "beta --now");
     assert!(!reply.contains("topsecret") && !reply.contains("deny"), "{reply}");
-    // By the kernel's default a hard link needs write permission on the file; the mode still counts.
+    // By the kernel's default, creating a hard link needs write permission on the file. The file's mode still applies.
     let place = project(&system, "bob/hard");
     std::fs::hard_link(&secret, place.join(".tenterhook.yaml")).unwrap();
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Copying or moving a directory tree onto a guarded path counts as writing everything in it.
+//! Copying or moving a directory tree onto a guarded path is treated as writing every file in the tree.
 
 use super::verdicts::with_verdict;
 
@@ -45,7 +45,7 @@ const COPIES_ELSEWHERE: &[&str] = &[
 /// Patterns that match guarded paths.
 const DENIED: &[&str] = &["cat ~/.ssh/*", "rm -rf ~/*", "cat ~/.aws/cred*", "rm ~/.claude/*"];
 
-/// Patterns that could match a path of a locked rule, but need not.
+/// Patterns that could match a path of a locked rule, but do not have to.
 const NOT_DENIED: &[&str] = &["find src -name '*foo*' -exec sed -i s/a/b/ {} +"];
 
 #[test]

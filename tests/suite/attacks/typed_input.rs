@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The user is asked about a program that reads commands from a terminal if no hook sees typed text.
+//! If no hook sees text that is typed into a program, the user is asked about programs that read commands from a terminal.
 
 use serde_json::{Value, json};
 
 use crate::context::{CommandOutput, TestContext};
 
-/// Captured Codex payload before a command.
+/// Runs the hook with a captured Codex payload, in which the command is replaced.
 fn run_codex_hook(test: &TestContext, command: &str) -> CommandOutput {
     let text = include_str!("../../fixtures/codex/PreToolUse.Bash.json");
     let mut payload: Value = serde_json::from_str(text).unwrap();
@@ -15,7 +15,7 @@ fn run_codex_hook(test: &TestContext, command: &str) -> CommandOutput {
     test.run_with(&["hook", "codex", "PreToolUse"], payload.to_string().as_bytes())
 }
 
-/// Captured Copilot payload before a tool call.
+/// Runs the hook with a captured Copilot payload, in which the tool and its arguments are replaced.
 fn run_copilot_hook(test: &TestContext, tool: &str, args: Value) -> CommandOutput {
     let text = include_str!("../../fixtures/copilot/preToolUse.bash.json");
     let mut payload: Value = serde_json::from_str::<Value>(text).unwrap()["stdin"].take();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Verdicts of the built-in rules on many commands at once.
+//! Evaluates the built-in rules on many commands at once.
 
 use std::path::Path;
 

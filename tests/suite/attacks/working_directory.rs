@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A command is judged in the working directory that the tool's arguments name.
+//! A command is evaluated in the working directory that the tool's arguments name.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn shell_args(harness: &str, command: &str, more: &[(&str, Value)]) -> Value {
     args
 }
 
-/// Keys under which a client takes a directory, or may take one.
+/// The arguments in which a client accepts, or may accept, a working directory.
 fn directory_keys(harness: &str) -> &'static [&'static str] {
     match harness {
         "opencode" | "codex" => &["workdir"],
@@ -59,7 +59,7 @@ fn with_two_directories_the_stricter_verdict_counts() {
         let args = shell_args("llxprt", "rm -rf precious", &more);
         assert_eq!(verdict(&test, "llxprt", "run_shell_command", &args), "deny");
     }
-    // Claude Code ignores the argument, and the command goes up from the project.
+    // Claude Code ignores the argument, so `..` is the project's parent directory.
     let args = shell_args("claude-code", "rm -rf ../precious", &[("cwd", json!("/tmp/a/b"))]);
     assert_eq!(verdict(&test, "claude-code", "Bash", &args), "deny");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Intended differences from the original.
+//! Cases in which Tenterhook differs on purpose from the original program.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
         let case = case(id);
         let test = TestContext::new();
         let line = case["given"]["command"].as_str().unwrap().replace(" & ", " & echo $! > ../child; ");
-        // The original waits for the child; here it runs longer than a test may.
+        // The original waits for the child. In this test the child runs longer than a test may take.
         let line = line.replace("sleep 7", "sleep 1000");
         assert!(line.contains("sleep 1000"), "{line}");
         let mut hook = command(&line);

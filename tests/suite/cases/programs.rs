@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Timeouts, variables, chains, order and HTTP, with hooks that are real programs.
+//! Cases about timeouts, variables, chains, order and HTTP, with hooks that are real programs.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -81,7 +81,7 @@ fn g_runner_053_a_chain_goes_on_after_a_failure() {
 fn g_runner_061_a_failed_hook_changes_nothing_for_the_next() {
     let test = TestContext::new();
     let mut groups = hook_group(&case("g-runner-061"));
-    // It prints an answer, which does not count because the hook failed.
+    // The first hook prints an answer, which is ignored because the hook fails.
     groups[0]["hooks"][0] =
         tracing_hook("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 1"#);
     fire(&test, "gemini", "BeforeTool", &groups);
@@ -119,7 +119,7 @@ fn g_runner_067_results_come_in_the_order_of_the_configuration() {
     let case = case("g-runner-067");
     let test = TestContext::new();
     let mut groups = hook_group(&case);
-    // The first waits for the second, so they run in parallel and the first ends last.
+    // The first hook waits for the second, so the test passes only if they run in parallel, and the first ends last.
     groups[0]["hooks"][0] = tracing_hook(
         "a",
         "n=0; while [ ! -e ../b.done ] && [ $n -lt 500 ]; do sleep 0.01; n=$((n+1)); done; echo a >> ../ended",
@@ -131,7 +131,7 @@ fn g_runner_067_results_come_in_the_order_of_the_configuration() {
     assert_eq!(json!(successes(&answer)), case["expect"]["success"]);
 }
 
-/// Answers one request and returns it.
+/// Starts a server that answers one request. Returns its address and a thread that returns the request.
 fn start_server(answer: String) -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whole groups of cases again, with a program that prints and exits as the case says.
+//! Runs whole groups of cases again, with a program that has the output and exit code of the case.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lines about a daemon that does not answer. The original's hook lets everything pass. Here that is so only where
-//! Tenterhook was never installed; where it is installed, the rules apply without a daemon, and calls that pass get
-//! the same reply as in the original, without text for the model.
+//! Lines about a daemon that does not answer. The original's hook then lets every call pass. Tenterhook's hook does so only
+//! where Tenterhook was never installed. With an installation, the rules apply without a daemon, and calls that pass get the
+//! same reply as in the original, without text for the model.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -21,7 +21,7 @@ fn hook(test: &TestContext, program: &Path, case: &OpenAgentLockCase, stdin: &st
     test.run_command(test.command(program, &[&case.harness, &case.event]), stdin.as_bytes())
 }
 
-/// Output of each line when the call proceeds.
+/// The hook's output for a line if the call proceeds.
 fn expected_silence(case: &OpenAgentLockCase) -> &'static str {
     if case.harness == "cursor" { "{\"permission\":\"allow\"}\n" } else { "" }
 }
@@ -40,7 +40,7 @@ fn start_foreign_server(test: &TestContext) -> std::thread::JoinHandle<()> {
 #[test]
 fn without_an_installation_every_call_passes_silently_as_in_the_original() {
     let test = installed_home();
-    // The small program alone, in a home without an installation.
+    // The shim alone, in a home without an installation.
     let program = test.path("elsewhere/tenterhook-hook");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::fs::copy(test.home().join("bin/tenterhook-hook"), &program).unwrap();

@@ -77,7 +77,7 @@ fn hosts_on_the_list_pass_and_no_disguise_helps_the_others() {
             (fetch("https://API.EXAMPLE.org:8443/a?b"), None),
             (fetch("https://evil.example.net/"), NO),
             (fetch("https://docs.example.org.evil.net/"), NO),
-            // The original takes the name before the `@` for the host.
+            // The original mistakes the name before the `@` for the host.
             (fetch("https://docs.example.org@evil.example.net/"), NO),
             (bash("curl -s https://docs.example.org/x"), None),
             (bash("wget https://evil.example.net/x"), NO),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Everything that pages refer to exists: commands and options in running text, headings behind links, pages of the
-//! site.
+//! Checks that everything that pages refer to exists: commands and options in running text, headings that links lead to, and
+//! pages of the site.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn commands() -> BTreeMap<String, String> {
     sections.map(|(name, help)| (name.to_owned(), help.to_owned())).collect()
 }
 
-/// Describes an unknown part of a command in running text.
+/// Describes a part of a command in running text that does not exist; `None` if all parts exist.
 fn unknown_part(commands: &BTreeMap<String, String>, command: &str) -> Option<String> {
     let words: Vec<_> = command.split_whitespace().collect();
     let name = |count: usize| words.iter().take(count).copied().collect::<Vec<_>>().join(" ");

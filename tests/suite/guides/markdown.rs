@@ -9,11 +9,11 @@ pub(super) struct Block<'a> {
     /// Text after the opening fence: `sh`, `console`, `yaml`.
     pub(super) language: &'a str,
     pub(super) text: String,
-    /// Whether only blank lines separate it from the block before.
+    /// Whether only blank lines separate this block from the previous one.
     is_adjacent: bool,
 }
 
-/// The reader's next step.
+/// One step of a reader who follows a page.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
     /// Runs a command; `output` is what the page shows, if anything.
@@ -73,7 +73,7 @@ pub(super) fn steps(page: &str, files: &[(&str, &str)]) -> Vec<Step> {
     steps
 }
 
-/// Commands of a shell block with their line in it, from 1, without comments.
+/// The commands of a shell block, without comments. Each command has its line number in the block, counted from 1.
 pub(super) fn commands(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let (mut command, mut begun, mut quote, mut line) = (String::new(), 1, None, 1);

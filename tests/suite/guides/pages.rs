@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What each page needs before its first command, the files that its reader writes, and the commands that are not
-//! simply run.
+//! Describes each page: the setup before its first command, the files that its reader writes, and the commands that need
+//! special treatment.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ type BeforeCommand = fn(&mut Reader);
 
 pub(super) struct Page {
     pub(super) path: &'static str,
-    /// Sets up what the page assumes.
+    /// Creates the state that the page assumes.
     pub(super) setup: fn(&mut Reader),
     /// Blocks that the reader writes to a file: the beginning of the block, and the file.
     pub(super) files: &'static [(&'static str, &'static str)],
@@ -25,15 +25,15 @@ pub(super) struct Page {
     pub(super) values: &'static [(&'static str, ReadersValue)],
     /// Actions between commands, such as agent calls, before the first command that begins with the text.
     pub(super) before: &'static [(&'static str, BeforeCommand)],
-    /// Commands, by their beginning, that do not run to a successful end.
+    /// Commands that do not end successfully or are not run, identified by their beginning.
     pub(super) instead: &'static [(&'static str, Replacement)],
 }
 
-/// What replaces running a command to a successful end.
+/// How the tests treat a command that does not end successfully or is not run.
 pub(super) enum Replacement {
     /// Another test runs it: `path::name`.
     Test(&'static str),
-    /// It cannot run here, with the reason.
+    /// The command cannot run in the tests; contains the reason.
     NotRun(&'static str),
     /// It runs until these keys are pressed.
     Keys(&'static str),
@@ -45,7 +45,7 @@ const CTRL_C: &str = "\u{3}";
 const BUILDS: &str = "builds the program with all optimisations, which takes minutes";
 const PACKAGES: &str = "needs the packages of `make dist`; `make dist-test` runs it on a bare root";
 
-/// Commands that do not run here on any page.
+/// Commands that the tests run on no page.
 pub(super) const NOT_RUN_ON_ANY_PAGE: &[(&str, Replacement)] = &[
     ("make ", NotRun(BUILDS)),
     ("docker ", NotRun("needs a container engine and the packages of `make dist`")),
@@ -232,7 +232,7 @@ pub(super) const PAGES: &[Page] = &[
     },
 ];
 
-/// Placeholder of a process that is marked as an agent.
+/// The process id that pages use for a process that is marked as an agent.
 const MARKED_PROCESS: (&str, fn(&Reader) -> String) = ("4711", |reader| marked(reader, "pid"));
 
 const ASK_TERRAFORM: &str = "version: 1\nrules:\n  - id: ask-terraform\n    match: { shell: { program: terraform } }\n    \

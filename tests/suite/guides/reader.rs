@@ -20,18 +20,18 @@ use crate::terminal_user::{terminal, until};
 /// Separates the output of a command from the terminal's echo.
 const MARK: char = '\u{1e}';
 
-/// How long a command runs that only the reader ends.
+/// How long a command runs if it does not end until the reader stops it.
 const WATCH_TIME: Duration = Duration::from_millis(800);
 
-/// Waits for a line, by which time the test is no longer an ancestor; then runs `$2` with the directory and the
-/// variables that the previous command left.
+/// Waits for a line, which is sent once the test is no longer an ancestor of the script. Then runs `$2` with the working
+/// directory and the variables that the previous command left.
 const SCRIPT: &str = r#"read -r go; trap : INT; cd "$(cat "$1/cwd")"; . "$1/variables"; printf '\036'
 eval "$2"
 code=$?; printf '\036'; pwd >"$1/cwd"; export -p >"$1/variables"; echo $code >"$1/tmp"; mv "$1/tmp" "$1/code""#;
 
 pub(super) struct Reader {
     dir: tempfile::TempDir,
-    /// Calls of agents that wait for an answer.
+    /// Hook calls of agents that wait for an answer.
     waiting: Vec<Child>,
 }
 
@@ -84,7 +84,7 @@ impl Reader {
         }
     }
 
-    /// A program in the reader's environment and project, without the terminal.
+    /// A command in the reader's environment and project, without a terminal.
     pub(super) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -131,7 +131,7 @@ impl Reader {
         let ended = until(&format!("`{command}` ends"), || {
             let seen = screen.lock().unwrap().clone();
             if let Some((typed, end)) = answer(seen.get(answered..).unwrap_or_default(), || self.code()) {
-                // A command that hides typed text does so after the prompt.
+                // A command that hides typed text starts hiding it shortly after it has printed the prompt.
                 std::thread::sleep(Duration::from_millis(50));
                 keyboard.write_all(format!("{typed}\n").as_bytes()).unwrap();
                 answered += end;
@@ -154,7 +154,7 @@ impl Reader {
         TypedOutput { output: self.as_documented(output), exit: ended.trim().parse().unwrap() }
     }
 
-    /// Documentation shows the default port; here each reader has another.
+    /// Replaces the default port, which the documentation shows, with this reader's own port.
     fn with_port(&self, command: &str) -> String {
         if !command.contains("127.0.0.1:7878") {
             return command.to_owned();
@@ -213,7 +213,7 @@ impl Reader {
         self.agent_calls("claude-code", "PreToolUse", &payload, false);
     }
 
-    /// A code of the authenticator app. Half a minute passes before each, so that every code is new.
+    /// A code of the authenticator app. The test resets the last accepted code, as if half a minute had passed since then.
     pub(super) fn code(&self) -> String {
         let file = |name| self.path("~/.local/state/tenterhook").join(name);
         let path = [file("totp"), file("totp.new")].into_iter().find(|path| path.exists());
@@ -271,7 +271,8 @@ fn answer(text: &str, code: impl Fn() -> String) -> Option<(String, usize)> {
     Some((typed, question.get(0)?.end()))
 }
 
-/// Final text on the screen of a line that is rewritten, as progress is.
+/// The output as it is finally visible on the screen: of a line that is rewritten, such as a progress line, only the last
+/// text.
 fn last_writing(output: &str) -> String {
     let lines = output
         .split('\n')

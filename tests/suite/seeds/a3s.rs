@@ -22,7 +22,7 @@ fn write(path: &str, content: &str) -> Event {
     tool(PreTool, "Write", json!({"file_path": path, "content": content}))
 }
 
-/// `matcher: {…}` of a registration.
+/// Adds the conditions of a registration's `matcher: {…}` to a hook.
 fn matching(matcher: Value, hook: Hook) -> Hook {
     let matcher: A3sMatcher = serde_json::from_value(matcher).unwrap();
     Hook { matcher: EventMatcher::a3s(&matcher).unwrap(), ..hook }

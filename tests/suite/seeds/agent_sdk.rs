@@ -86,7 +86,7 @@ fn hook_input_types_reach_a_hook_as_they_are() {
     }
 }
 
-/// Tenterhook's reply to Claude Code if its only hook prints this.
+/// Tenterhook's reply to Claude Code if the only hook prints this answer.
 fn reply(event: &str, fields: &Value, answer: &Value) -> Value {
     let test = TestContext::new();
     write_single_hook(&test, &json!({"on": event, "dialect": "claude", "command": printing_command(answer)}));

@@ -288,7 +288,7 @@ async fn a_matcher_keeps_a_hook_from_being_called_at_all() {
     assert_eq!(calls.all(), ["Write"]);
 }
 
-/// Notes when it is dropped.
+/// Adds a note when it is dropped.
 struct DropNote(Notes<&'static str>);
 
 impl Drop for DropNote {
@@ -297,7 +297,7 @@ impl Drop for DropNote {
     }
 }
 
-// Seed 000, "4. Respect AbortSignal": here dropping the future is the signal.
+// Seed 000, "4. Respect AbortSignal": in Rust, dropping the future is the signal.
 // seed: 000-064
 #[tokio::test]
 async fn a_hook_out_of_time_is_aborted_where_it_waits() {

@@ -24,7 +24,7 @@ fn settings(event: &str, lines: &[String]) -> Value {
     json!({"hooks": {event: [{"hooks": hooks}]}})
 }
 
-/// Result of an event if hooks give these answers.
+/// The result of an event if hooks give these answers.
 fn answered(event: &str, answers: &[Value]) -> Value {
     let test = TestContext::new();
     let lines: Vec<_> = answers.iter().map(printing_command).collect();

@@ -53,7 +53,7 @@ fn files_are_known_for_events_without_rules() {
     let served = RunningDaemon::new();
     let mut told = served.stream("/v1/sessions/stream", &[]);
     assert_eq!(told.next().unwrap().kind, "hello");
-    // A harness that only sends results: rules apply to calls that can still be prevented.
+    // This harness sends only results. Rules apply only to calls that can still be prevented.
     let ran = |call: Value, output: Value| {
         served.call("PostToolUse", &with_fields(call, json!({"tool_response": output})));
     };

@@ -230,7 +230,7 @@ subagents:
     - { say: It says done., usage: { input: 60, output: 3 } }
 "#;
 
-/// All numbers of the script that follow this word.
+/// The sum of all numbers in the script that follow this word.
 fn numbers_after(word: &str) -> u64 {
     let number =
         |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap();
@@ -246,7 +246,7 @@ fn the_reference_agent() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let first: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     let id = first["session"].as_str().unwrap();
-    // The agent's changes are on the disk, independent of any report.
+    // The files on disk show the agent's real changes, independently of the session panel.
     let on_disk = |name: &str| std::fs::read_to_string(served.test.path("work").join(name)).ok();
     assert_eq!(on_disk("src/shop.rs").as_deref(), Some("fn a() {}\n"));
     assert_eq!((on_disk("src/lib.rs"), on_disk("log.txt").as_deref()), (None, Some("done\n")));

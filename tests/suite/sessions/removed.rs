@@ -103,7 +103,7 @@ fn an_undelivered_decision_is_not_counted() {
     served.call("UserPromptSubmit", &json!({"prompt": "go on"}));
     let before = served.json("/v1/sessions/s-1");
     assert_eq!((&before["verdicts"], &before["files"]["changed"]), (&json!({"none": 2}), &json!(1)));
-    // The hook had not waited for the daemon: it decided itself, differently.
+    // The hook did not wait for the daemon and made a different decision itself.
     let outcome = tenterhook_engine::fold::strengthen(
         Outcome::default(),
         Finding::decided(Origin::Engine, Decision::Deny, "nobody answered"),

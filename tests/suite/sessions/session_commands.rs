@@ -25,7 +25,7 @@ fn daemon_with_sessions() -> RunningDaemon {
     served
 }
 
-/// Replaces what differs from run to run.
+/// Replaces values that differ from run to run.
 fn normalize(text: &str) -> String {
     let mut text = text.replace(", 1s\n", ", 0s\n");
     while let Some(at) = text.find("20").filter(|at| text.as_bytes().get(at + 4) == Some(&b'-')) {
@@ -136,7 +136,7 @@ fn without_a_daemon_the_ledger_is_followed() {
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
     assert_eq!(said, "no daemon is running: polling the ledger\n");
-    // Hooks decide without a daemon and spool their decisions.
+    // Hooks decide without a daemon and write their decisions to the spool.
     let call = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
     let result = with_fields(call.clone(), json!({"tool_response": {"type": "create"}}));
     let denied = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t-2"});

@@ -85,8 +85,8 @@ impl ReplyDraft {
         !self.text.is_empty() || !self.calls.is_empty()
     }
 
-    /// Takes the reply. If the reply has tool calls, its stop reason is set to tool use, even if the server reports
-    /// another reason.
+    /// Takes the reply. If the reply has tool calls and the server reports no stop reason or the end of the turn, the
+    /// stop reason is tool use.
     pub(super) fn take_reply(&mut self, requested_model: &str) -> ModelReply {
         let Self { text, calls, usage, stop, model } = std::mem::take(self);
         let stop = match stop {

@@ -46,7 +46,8 @@ pub(super) fn current_chain() -> HookChain {
 }
 
 impl HookChains {
-    /// Returns the hooks that caused a program's work. A program can exclude only its own hooks, not those of others.
+    /// Returns the hooks that caused a program's work. The result contains only the program's own hooks, so a program
+    /// cannot cause another program's hooks to be skipped.
     pub(super) fn chain_of(&self, handling: Option<&HandledEvent>, own: &[ClientHook]) -> HookChain {
         let Some(handling) = handling else { return HookChain::default() };
         let before = handling.event_id.parse().ok().and_then(|id| self.find(id)).unwrap_or_default();

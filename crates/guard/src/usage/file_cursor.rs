@@ -110,7 +110,7 @@ impl FileCursor {
         left: &mut u64,
         count: &mut dyn FnMut(CountedAnswer),
     ) -> Result<bool> {
-        // A link or a pipe at this path has another stamp and is refused below.
+        // If the path has become a link or a pipe, its stamp differs, and `open` below refuses it.
         if !self.is_behind && FileStamp::of(context.found) == self.stamp {
             return Ok(false);
         }
@@ -129,7 +129,7 @@ impl FileCursor {
         read.map(|()| true)
     }
 
-    /// Returns whether this is another file than before, or its beginning has changed.
+    /// Returns whether this is another file than before, is shorter, or differs just before the offset.
     fn is_replaced(&self, file: &File, stamp: FileStamp) -> bool {
         let known = self.stamp;
         if self.offset == 0 {
@@ -211,7 +211,7 @@ impl FileCursor {
                 if self.replayed_until_ms.is_some_and(|until| ts_ms.is_none_or(|ts| ts <= until)) {
                     return;
                 }
-                // A time in the future would hide later answers when the file is read again.
+                // After the file is replaced, responses up to this time are skipped, so a time in the future would skip new ones.
                 self.counted_until_ms = self.counted_until_ms.max(ts_ms.unwrap_or_default().min(now_ms));
                 let known = self.recent.iter().position(|(other, _)| *other == key);
                 let before = known.and_then(|at| self.recent.remove(at)).map(|(_, before)| before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Adopts hooks that the user has in Claude Code's settings, so that they run for every harness.
+//! Adopts the user's own hooks from Claude Code's settings, so that Tenterhook runs them for every harness.
 
 use std::collections::BTreeSet;
 
@@ -18,26 +18,27 @@ use crate::{
     },
 };
 
-/// A hook of the user.
+/// A hook of the user that Tenterhook can run for every harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdoptableHook {
-    /// Event, by Claude Code's name.
+    /// Claude Code's name of the event.
     pub event: &'static str,
-    /// Tools that the hook is for, if not all.
+    /// Matcher for the tools that the hook runs for; `None` for all tools.
     pub matcher: Option<String>,
     /// Settings of the hook in Tenterhook's format.
     pub settings: Vec<(&'static str, serde_json::Value)>,
-    /// Its group without the other handlers, as written.
+    /// JSON of the hook's group with this hook as its only handler; an uninstall writes it back.
     group: String,
+    /// Event, index of the group, and index of the handler in that group.
     at: (String, usize, usize),
 }
 
-/// Hooks of the user in the settings.
+/// The user's hooks in Claude Code's settings, sorted into adoptable hooks and the rest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookSurvey {
     /// Hooks that can be adopted.
     pub taken: Vec<AdoptableHook>,
-    /// Hooks that stay, each with the reason.
+    /// One message for each hook that stays in the settings, with the reason.
     pub left: Vec<String>,
 }
 
@@ -58,7 +59,7 @@ impl From<&'static str> for NotAdoptable {
     }
 }
 
-/// Finds hooks of other programs in the settings.
+/// Finds all hooks in the settings that Tenterhook did not write.
 pub fn survey(text: &str) -> Result<HookSurvey, SettingsError> {
     let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
     let mut survey = HookSurvey::default();
@@ -156,7 +157,8 @@ fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), No
     Ok(("exec", words.ok_or("its `args` are not all strings")?.into()))
 }
 
-/// A matcher for the same tools under the names of all harnesses. A regular expression is unchanged.
+/// Extends a list of tool names with the names of the same tools in all other harnesses. A matcher that is a regular expression
+/// is returned unchanged.
 pub fn in_every_harness(matcher: &str) -> String {
     let is_list = matcher.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ,|".contains(letter));
     if !is_list {
@@ -166,7 +168,7 @@ pub fn in_every_harness(matcher: &str) -> String {
     let mut names = own.clone();
     for name in own {
         let classes = TOOLS.iter().filter(|row| row.name == name).map(|row| row.class);
-        // A patch tool writes and edits.
+        // A patch tool both writes and edits files, so a matcher for either has to include it.
         let classes: Vec<_> = classes
             .flat_map(|class| match class {
                 ToolClass::Write | ToolClass::Edit => vec![class, ToolClass::Patch],
@@ -187,11 +189,11 @@ pub fn in_every_harness(matcher: &str) -> String {
     names.join("|")
 }
 
-/// Removes the user's hooks from the settings, and restores them.
+/// Takes adoptable hooks out of the settings on `insert`, and puts them back on `remove`.
 #[derive(Debug)]
 pub struct AdoptEditor;
 
-/// Recognises no entries.
+/// A signature that matches no entry, so that restoring the user's hooks replaces nothing.
 const NOBODY: HookSignature = HookSignature { marker: None, is_our_command: |_| false, comes_last: false };
 
 impl SettingsEditor for AdoptEditor {

@@ -2,7 +2,8 @@
 //! Tenterhook's entries in Claude Code's `settings.json`.
 //!
 //! Claude Code reads strict JSON. One invalid entry under `PreToolUse` or `PermissionRequest` makes it silently drop the whole
-//! file, including permission rules. So a planned text is parsed and checked, and existing errors are reported.
+//! file, including permission rules. So the edited text is parsed and checked before it is written, and errors that the file
+//! already has are reported.
 
 use std::path::Path;
 
@@ -47,7 +48,7 @@ pub(super) const INSTALLER: Installer = Installer {
 pub(crate) const SIGNATURE: HookSignature =
     HookSignature { marker: Some("_tenterhook"), is_our_command, comes_last: false };
 
-/// Events whose invalid entries void the whole file; at other events only the entry is dropped.
+/// Events for which one invalid entry makes Claude Code drop the whole file. For other events it drops only that entry.
 const GUARDED_EVENTS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 const HANDLER_TYPES: [&str; 5] = ["command", "http", "prompt", "agent", "mcp_tool"];
@@ -59,7 +60,7 @@ pub struct EventRegistration {
     pub native: &'static str,
     /// The hook program's name of the event, `pre-tool-use`.
     pub kebab: String,
-    /// Whether its groups have a matcher.
+    /// Whether Claude Code supports a matcher for the event.
     pub matcher: bool,
     /// Timeout in seconds; the client's default if `None`.
     pub timeout_s: Option<u32>,
@@ -67,7 +68,7 @@ pub struct EventRegistration {
     pub on_failure_block: bool,
 }
 
-/// Tenterhook's content of the settings.
+/// Tenterhook's hooks and status line for the settings.
 pub(crate) fn hooks(
     order: &InstallRequest,
     wires: &[EventRegistration],
@@ -84,13 +85,13 @@ pub(crate) fn hooks(
     })
 }
 
-/// Whether Tenterhook wrote the command, with any state directory. Claude Code drops the marker whenever it rewrites the file,
-/// and a blocking entry that outlives the hook program would block every tool.
+/// Whether Tenterhook wrote the command, for any state directory. The marker alone is not enough: Claude Code drops it whenever
+/// it rewrites the file, and a blocking entry that an uninstall misses would block every tool once the hook program is gone.
 fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command) || is_our_url(command)
 }
 
-/// Whether Tenterhook wrote the URL.
+/// Whether the URL is one that Tenterhook writes for HTTP hooks.
 fn is_our_url(url: &str) -> bool {
     url.starts_with("http://") && url.rsplit_once('/').is_some_and(|(head, _)| head.ends_with(PATH))
 }
@@ -98,7 +99,7 @@ fn is_our_url(url: &str) -> bool {
 /// The daemon's path for hooks of Claude Code.
 const PATH: &str = "/v1/hooks/claude-code";
 
-/// Whether Tenterhook wrote the status line, with any state directory.
+/// Whether Tenterhook wrote the status line, for any state directory.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status'")
 }
@@ -111,7 +112,7 @@ pub(crate) fn wires() -> Vec<EventRegistration> {
             native: row.native,
             kebab: to_kebab_case(row.native),
             matcher: row.matcher,
-            // All hooks of `SessionEnd` share the client's own limit of 1.5 seconds.
+            // All `SessionEnd` hooks together share Claude Code's own limit of 1.5 seconds.
             timeout_s: (row.native != "SessionEnd").then_some(60),
             on_failure_block: row.wiring == InstallWiring::Guard,
         })
@@ -125,7 +126,7 @@ fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookSetting
             let url = JsonNode::text(format!("{}{PATH}/{}", url.trim_end_matches('/'), wire.kebab));
             vec![("type", JsonNode::text("http")), ("url", url), ("headers", headers)]
         }
-        // At `SessionStart` and `Setup` the client does not call HTTP hooks.
+        // Claude Code does not call HTTP hooks for `SessionStart` and `Setup`.
         _ => {
             let command = order.command(HARNESS.id, wire.native)?;
             vec![("type", JsonNode::text("command")), ("command", JsonNode::text(command))]
@@ -144,12 +145,12 @@ fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookSetting
     Ok(HookSettingsEntry { event: wire.native.to_owned(), group: JsonNode::object(group) })
 }
 
-/// Directory of an organisation's settings, below the root of the file system.
+/// Directory of the managed settings, which an organisation controls. Relative to the root of the file system.
 const MANAGED: &str =
     if cfg!(target_os = "macos") { "Library/Application Support/ClaudeCode" } else { "etc/claude-code" };
 const MANAGED_FILE: &str = "managed-settings.json";
 
-/// Warnings about other settings that the client reads, and about the transport.
+/// Warnings about settings in Claude Code's other files that disable hooks, and about the HTTP transport.
 fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
     let mut files =
         vec![order.user_directory.join("settings.json"), Path::new("/").join(MANAGED).join(MANAGED_FILE)];
@@ -159,7 +160,7 @@ fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
             .flat_map(|directory| [directory.join("settings.json"), directory.join("settings.local.json")]),
     );
     let mut warnings = Vec::new();
-    // Hooks of managed settings run regardless of the settings of accounts and projects (measured on 2.1.325).
+    // Hooks in managed settings run regardless of the settings of accounts and projects (measured on 2.1.325).
     if order.is_machine() {
         files.clear();
     }
@@ -188,7 +189,7 @@ pub(super) fn switched_off(text: &str, path: &Path) -> Result<Vec<InstallWarning
             format!("`disableAllHooks` is true in `{}` (line {line}), so no hook will run", path.display());
         warnings.push(InstallWarning::blocks(message));
     }
-    // Only valid in an organisation's settings.
+    // Claude Code reads this key only in an organisation's settings.
     if let Some(switch) = on("allowManagedHooksOnly").filter(|_| is_organisations(path)) {
         let line = source.position(switch.range.start).0;
         let message = format!(
@@ -201,7 +202,7 @@ pub(super) fn switched_off(text: &str, path: &Path) -> Result<Vec<InstallWarning
     Ok(warnings)
 }
 
-/// Whether a file has settings of an organisation.
+/// Whether the file is one of an organisation's settings files.
 fn is_organisations(path: &Path) -> bool {
     path.ends_with(MANAGED_FILE) || path.ends_with(remote_settings::FILE)
 }

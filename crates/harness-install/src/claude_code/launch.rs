@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How Claude Code is run without a user.
+//! Runs Claude Code without a user.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
                 .env("DISABLE_TELEMETRY", "1")
                 .env("DISABLE_AUTOUPDATER", "1")
                 .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-                // Without it the client refuses to skip permissions for root, which is common in CI.
+                // Without this variable, Claude Code refuses to skip permissions as root, the usual account in CI.
                 .env("IS_SANDBOX", "1")
         },
         |command| ToolRequest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs and runs Claude Code.
+//! Installs hooks into Claude Code, and runs it.
 
 pub mod adopt;
 pub mod install;

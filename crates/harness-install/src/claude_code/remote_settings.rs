@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Server-managed settings of Claude Code, which the client fetches for the organisation of an account and stores in
-//! `remote-settings.json`. Measured on 2.1.325: while they are not empty, `managed-settings.json` and `managed-settings.d` are
-//! silently ignored, including hooks. Hooks of the user and of projects still run.
+//! Server-managed settings of Claude Code. The client fetches them from the account's organisation and keeps a copy in
+//! `remote-settings.json`. Measured on 2.1.325: while they are not empty, Claude Code silently ignores `managed-settings.json`
+//! and `managed-settings.d`, including their hooks. Hooks of the user and of projects still run.
 
 use std::path::Path;
 
@@ -14,10 +14,11 @@ use crate::{
     jsonc::{self, JsoncSource, SettingsError},
 };
 
-/// The client's copy, in the directory of the user's settings; empty if the organisation has none.
+/// Claude Code's copy of the server-managed settings, in the user's settings directory. It is empty if the organisation has none.
 pub(super) const FILE: &str = "remote-settings.json";
 
-/// Warnings about the copies of this account, or of every account for the settings of the machine.
+/// Warnings about server-managed settings that keep the hooks from running. An installation for the whole machine checks every
+/// account; other installations check only the user's.
 pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
     let mut directories = vec![order.user_directory.clone()];
     directories.extend(order.account_homes.iter().map(|home| home.join(".claude")));
@@ -35,7 +36,7 @@ pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
     warnings
 }
 
-/// A warning if the copy has settings without Tenterhook's hooks.
+/// A warning if the server-managed settings replace the managed files and do not contain Tenterhook's hooks.
 fn replaces_files(text: &str, path: &Path) -> Result<Option<InstallWarning>, SettingsError> {
     let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
     let Some(root) = source.root()? else { return Ok(None) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's hooks for Cline: one script for each event, named after it.
+//! Tenterhook's hooks for Cline: one script for each event, named after the event.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub(super) const INSTALLER: Installer = Installer {
 
 fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let wired = events::EVENTS.iter().filter(|row| !matches!(row.wiring, InstallWiring::Skip(_)));
-    // The gate first: it is the file shown to users.
+    // The gate script comes first, because the first file is the one shown to users.
     let (gates, others): (Vec<_>, Vec<_>) = wired.partition(|row| row.is_gate());
     let scripts = gates.into_iter().chain(others).map(|row| {
         let command = order.command(HARNESS, row.native)?;
@@ -44,21 +44,21 @@ fn script(command: &str, is_gate: bool) -> String {
     format!("#!/bin/sh\n# {MARK}; `tenterhook uninstall cline` removes it.\n{body}")
 }
 
-/// Cline ignores exit codes, so a hook program that cannot be started would count as an allow. The script then prints the deny
-/// itself.
+/// Body of the gate script. Cline ignores exit codes, so it would allow the call if the hook program cannot be started. In that
+/// case the script prints the deny itself.
 fn gate(command: &str) -> String {
     format!("said=$({command}) || said=${{said:-{NO}}}\n[ -z \"$said\" ] || printf '%s\\n' \"$said\"\n")
 }
 
 const NO: &str = r#"'{"cancel":true,"errorMessage":"Tenterhook could not be asked"}'"#;
 
-/// Warnings about other scripts of the same event. Cline runs all of them, and may use the reply of another one.
+/// Warnings about other scripts for the same event. Cline runs all of them, and may use another script's reply.
 fn rivals(ours: &Path, event: &str) -> Vec<InstallWarning> {
     let is_rival = |path: &PathBuf| {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         path != ours && stem.is_some_and(|stem| stem.eq_ignore_ascii_case(event))
     };
-    // Scripts in an unreadable directory do not run.
+    // An unreadable directory needs no warning: Cline cannot run scripts from it.
     let entries = ours.parent().and_then(|directory| fs_err::read_dir(directory).ok());
     let found = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).filter(is_rival);
     let message = |path: PathBuf| {

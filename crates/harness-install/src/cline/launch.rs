@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How Cline's CLI is run without a user. It calls an OpenAI Chat model, whose address it reads from its settings only.
-//! Sessions usually run in a background hub, which would outlive the run; here they run in the program itself.
+//! Runs Cline's CLI without a user. Cline calls an OpenAI Chat model, whose address it reads only from its settings.
+//! Its sessions usually run in a background hub, which would outlive the run; this setup keeps them in the program itself.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are on, and these are
-//! trusted. Codex Desktop reads the same two files.
+//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are turned on, and
+//! Tenterhook's hooks are trusted. Codex Desktop reads the same two files.
 
 use jsonc_parser::ast::Value;
 use serde_json::json;
@@ -46,8 +46,9 @@ const SIGNATURE: HookSignature = HookSignature {
     comes_last: false,
 };
 
-/// Timeout of a hook in seconds; at the end of a session Codex allows at most three.
+/// Timeout of a hook in seconds, except for `SessionEnd`.
 const HOOK_TIMEOUT_SECONDS: u64 = 60;
+/// Timeout of a `SessionEnd` hook in seconds, the most that Codex allows.
 const SESSION_END_TIMEOUT_SECONDS: u64 = 3;
 
 pub(super) fn timeout_s(event: &str) -> u64 {
@@ -91,14 +92,14 @@ fn look(text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
     )])
 }
 
-/// Codex's key of a hook, and the digest by which it recognises the trusted definition.
+/// An entry in Codex's list of trusted hooks: the hook's key, and the digest of its trusted definition.
 #[derive(Debug)]
 struct HookTrust {
     key: String,
     hash: String,
 }
 
-/// Key and digest of every hook, as it will be written.
+/// Keys and digests of Tenterhook's hooks, computed from the settings as they will be written.
 fn trusts(path: &std::path::Path, hooks: &HookSettings) -> Result<Vec<HookTrust>, InstallError> {
     let before = file::read(path)?.unwrap_or_default();
     let text = file::text(path, &before)?;
@@ -130,8 +131,8 @@ fn trusts(path: &std::path::Path, hooks: &HookSettings) -> Result<Vec<HookTrust>
     Ok(trusts)
 }
 
-/// Replacements for keys and digests of Tenterhook's hooks in copied settings, because both depend on the location of the files.
-/// Digests of other hooks are unchanged, so the copy is trusted exactly as far as the original.
+/// Replacements for the keys and digests of Tenterhook's hooks in copied settings; keys and digests depend on file paths.
+/// Digests of other hooks are unchanged, so the copy trusts exactly the hooks that the original trusts.
 pub(super) fn relocated_trust(
     real: &InstallRequest,
     copy: &InstallRequest,
@@ -141,7 +142,7 @@ pub(super) fn relocated_trust(
     Ok(pairs.flat_map(|(real, copy)| [(real.key, copy.key), (real.hash, copy.hash)]).collect())
 }
 
-/// Codex's digest of a hook: that of its definition, with sorted keys and no white space.
+/// Codex's digest of a hook: SHA-256 of the hook's definition as JSON with sorted keys and no white space.
 fn hash(event: &str, matcher: Option<&str>, command: &str, timeout: u64) -> String {
     let handler = json!({"async": false, "command": command, "timeout": timeout, "type": "command"});
     let mut identity = json!({"event_name": event, "hooks": [handler]});
@@ -174,7 +175,7 @@ fn sorted(value: &serde_json::Value) -> String {
     }
 }
 
-/// Tenterhook's settings in `config.toml`.
+/// Tenterhook's settings in `config.toml`. A hook is marked as trusted if the user asked for that, or if it already is.
 fn settings(
     order: &InstallRequest,
     trusts: &[HookTrust],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How Codex CLI is run without a user. It calls an OpenAI Responses model.
+//! Runs Codex CLI without a user. Codex calls an OpenAI Responses model.
 
 use std::ffi::OsString;
 
@@ -14,7 +14,7 @@ pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     relocated: install::relocated_trust,
     ..ClientLaunch::new(
         |site, prompt| {
-            // The model's name decides which tools there are.
+            // Codex chooses the tools that it offers by the model's name.
             let settings = [
                 ("model", json!("gpt-5.5")),
                 ("model_provider", json!("scripted")),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs and runs Codex CLI and Codex Desktop.
+//! Installs hooks into Codex CLI and Codex Desktop, and runs Codex CLI.
 
 mod install;
 mod launch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's hooks in Codex's `requirements.toml`, the settings of the machine. Measured on 0.166.0: hooks there need no
-//! trust, and with `features.hooks` required, no setting, profile or flag of an account disables them.
+//! Tenterhook's hooks in Codex's `requirements.toml`, the settings for the whole machine. Measured on 0.166.0: hooks in this file
+//! need no trust, and while it requires `features.hooks`, no setting, profile or flag of an account disables them.
 
 use super::HARNESS;
 use super::install::timeout_s;
@@ -12,7 +12,7 @@ use tenterhook_harness::{EventRow, InstallWiring};
 
 const FILE: &str = "requirements.toml";
 
-/// The file with the hooks for every account.
+/// The `requirements.toml` that contains the hooks for every account.
 pub(super) fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let wired = HARNESS.events.iter().filter(|row| !matches!(row.wiring, InstallWiring::Skip(_)));
     let tables = wired.map(|row| hook_table(order, row)).collect::<Result<Vec<_>, _>>()?;
@@ -34,7 +34,7 @@ fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command)
 }
 
-/// One `[[hooks.<Event>]]` table.
+/// The `[[hooks.<Event>]]` table for one event.
 fn hook_table(order: &InstallRequest, row: &'static EventRow) -> Result<String, InstallError> {
     let matcher = if row.matcher { "matcher = \"*\"\n" } else { "" };
     let command = toml::quote_string(&order.strict_command("codex", row)?);

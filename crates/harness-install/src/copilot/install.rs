@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's own file among Copilot CLI's hook files. The user's files are always loaded; those of a repository only in a
-//! trusted folder.
+//! Tenterhook's own file among Copilot CLI's hook files. Copilot always loads hook files in the user's directory, but those of a
+//! repository only in a trusted folder.
 
 use super::HARNESS;
 use crate::{
@@ -52,7 +52,7 @@ pub(super) const INSTALLER: Installer = Installer {
         let folder = if order.is_machine() { "policy.d" } else { "hooks" };
         let path = order.directory.join(folder).join("tenterhook.json");
         let mut pieces = vec![ManagedFile::new(path, FileContent::Edited(Box::new(hooks)))];
-        // Only the user's settings have a status line.
+        // Copilot reads the status line only from the user's settings.
         if matches!(order.scope, SettingsScope::User) {
             let command = format!("{} copilot", order.program("tenterhook-status")?);
             let line = StatusFile(StatusLine { command, is_ours: is_our_status });
@@ -63,7 +63,7 @@ pub(super) const INSTALLER: Installer = Installer {
     },
 };
 
-/// Whether Tenterhook wrote the status line, with any state directory.
+/// Whether Tenterhook wrote the status line, for any state directory.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status' copilot")
 }

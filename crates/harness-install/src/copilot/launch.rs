@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How GitHub Copilot CLI is run without a user: offline, with the caller's model.
+//! Runs GitHub Copilot CLI without a user: offline, with the caller's model.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs and runs GitHub Copilot CLI.
+//! Installs hooks into GitHub Copilot CLI, and runs it.
 
 mod install;
 mod launch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in Cursor's `hooks.json`: one handler each, without groups.
+//! Tenterhook's entries in Cursor's `hooks.json`. Cursor has no groups: each entry is a single handler.
 
 use super::HARNESS;
 use crate::{

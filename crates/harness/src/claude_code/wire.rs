@@ -119,7 +119,7 @@ pub struct HookSpecificOutput {
     pub other: Map<String, Value>,
 }
 
-// === impl HookOutput ===
+// === impl ClaudeHookOutput ===
 
 impl ClaudeHookOutput {
     /// Creates an output with only the fields that are specific to one event.

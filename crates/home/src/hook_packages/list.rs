@@ -28,21 +28,21 @@ pub struct PackageList {
 pub struct PackageEntry {
     /// Name of the package and of its directory.
     pub name: String,
-    /// Template, directory or URL it was added from.
+    /// Template, directory or URL that the package was added from.
     pub from: String,
-    /// The git commit, if it came from a repository. The files of such a package must not be edited.
+    /// The git commit, if the package came from a repository. Packages from a repository must not be edited locally.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Whether its hooks run.
+    /// Whether the user trusts the package, so that its hooks run.
     #[serde(default)]
     pub trusted: bool,
-    /// SHA-256 of every file.
+    /// SHA-256 of each file, by file name.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
 }
 
 impl PackageList {
-    /// Reads the list of a home; empty if there is none.
+    /// Reads the list of a home. A missing file is an empty list.
     pub fn read(home: &Home) -> Result<Self, Box<Problem>> {
         let path = home.hook_package_list();
         let name = path.display().to_string();
@@ -83,7 +83,7 @@ impl PackageList {
     }
 
     fn to_yaml(&self) -> String {
-        // Every JSON text is valid YAML.
+        // A JSON string is also a valid YAML string.
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let mut text =
             "# Hook packages, and which of them are trusted. `tenterhook hooks` writes this file.\n"
@@ -115,7 +115,7 @@ impl PackageEntry {
         }
     }
 
-    /// Reads its files. Fails if a file has changed, is missing or was added.
+    /// Reads the package's files. Fails if a file has changed, is missing or was added since the package was pinned.
     pub fn files(&self, home: &Home) -> Result<PackageFiles, Failure> {
         let files = read_files(&home.hook_packages().join(&self.name))?;
         let found = hash_files(&files);

@@ -35,7 +35,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the text of a `hook.yaml`.
+    /// Parses the text of a `hook.yaml`. `name` is the file's name in messages.
     pub fn read(name: &str, text: &str) -> Result<Self, Box<Problem>> {
         let misfit = |spot, message| Box::new(Problem::new(name, spot, message));
         let tree = parse(text).map_err(|(spot, message)| misfit(spot, message))?;
@@ -54,7 +54,7 @@ impl From<Manifest> for HookPackageManifest {
     }
 }
 
-/// The event of a sample.
+/// Creates the event that a sample describes.
 pub fn sample_event(sample: &HookSample) -> Result<Event, Failure> {
     let meta = call_meta::mint()?;
     let mut event = Event::new(meta.id, meta.ts, "sample", sample.event, sample.event.name());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook packages: directories `<config>/hooks/<name>/` with a `hook.yaml` and the files that it runs.
+//! Hook packages: directories `<config>/hooks/<name>/` that contain a `hook.yaml` and the files its hooks run.
 //!
 //! A package comes from a template, a directory or a git repository. `hooks.yaml` lists the packages with the hash
 //! of every file. The hooks of a package run only if the user trusts it and none of its files has changed since.
@@ -26,18 +26,19 @@ use tenterhook_error::Failure;
 
 /// File name of the manifest.
 pub const MANIFEST: &str = "hook.yaml";
-/// Placeholder for the package's directory in `exec`, and the variable with its path.
+/// Placeholder in `exec` that is replaced with the path of the package's directory.
 const PACKAGE_DIR_PLACEHOLDER: &str = "{kit}";
+/// Environment variable that contains the path of the package's directory.
 const PACKAGE_DIR_VARIABLE: &str = "TENTERHOOK_KIT";
-/// Maximum number of files: a package is small enough to be read before it is trusted.
+/// Maximum number of files. A package must be small enough that a user can read it before trusting it.
 const MAX_PACKAGE_FILES: usize = 20;
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// File names and their texts.
+/// The content of each file of a package, by file name.
 pub type PackageFiles = BTreeMap<String, String>;
 
-/// Adds the hooks of all trusted packages. A package that has changed since is a problem. Returns the names and
-/// digests of the added packages, for the name of the generation.
+/// Loads the hooks of all trusted packages. A package that has changed since it was trusted is not loaded, but reported
+/// as a problem. Returns the names and digests of the loaded packages, which become part of the generation's name.
 pub fn load(home: &Home, loaded: &mut LoadedHooks, context: &LoadContext<'_>) -> Option<String> {
     let list = match PackageList::read(home) {
         Ok(list) => list,
@@ -67,7 +68,7 @@ pub fn load(home: &Home, loaded: &mut LoadedHooks, context: &LoadContext<'_>) ->
 /// Every file that affects the hook packages of a home.
 pub fn watched_files(home: &Home) -> Vec<PathBuf> {
     let mut files = vec![home.hook_package_list()];
-    // The list itself is watched, so an unreadable list is noticed when it changes.
+    // If the list is unreadable, only the list is watched. The packages follow once the list changes.
     for package in
         PackageList::read(home).unwrap_or_default().packages.iter().filter(|package| package.trusted)
     {
@@ -85,7 +86,7 @@ fn load_package(dir: &Path, files: &PackageFiles, loaded: &mut LoadedHooks, cont
     loaded.hooks.iter_mut().skip(before).for_each(|hook| set_package_dir(hook, dir));
 }
 
-/// Tells a hook the directory of its package.
+/// Inserts the package's directory into a hook's command line and environment.
 fn set_package_dir(hook: &mut Hook, dir: &Path) {
     let HookBackend::Command(command) = &mut hook.runner else { return };
     let dir = dir.display().to_string();
@@ -94,13 +95,13 @@ fn set_package_dir(hook: &mut Hook, dir: &Path) {
             *word = word.replace(PACKAGE_DIR_PLACEHOLDER, &dir);
         }
     }
-    // A cache of compiled Python would be a file that is not pinned.
+    // Otherwise Python would write a bytecode cache into the package: a file that is not pinned.
     let fixed =
         [(PACKAGE_DIR_VARIABLE.to_owned(), dir), ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned())];
     command.env.extend(fixed);
 }
 
-/// Loads the hooks of a package in a directory, or returns why it cannot be used.
+/// Loads the manifest and the hooks of a package. Fails with the first problem if the package cannot be used.
 pub fn check(
     dir: &Path,
     files: &PackageFiles,
@@ -117,7 +118,7 @@ pub fn check(
     }
 }
 
-/// Reads the files of a package directory: few files, and only text.
+/// Reads the files of a package directory. Only a small number of small text files is accepted.
 pub fn read_files(dir: &Path) -> Result<PackageFiles, Failure> {
     let mut files = PackageFiles::new();
     let refuse = |name: &str, why: &str| {
@@ -134,7 +135,7 @@ pub fn read_files(dir: &Path) -> Result<PackageFiles, Failure> {
         if name == ".git" {
             continue;
         }
-        // Metadata of the entry itself, because a link could lead anywhere.
+        // `metadata` of a directory entry does not follow links, which could lead anywhere.
         let found = entry.metadata()?;
         if !found.is_file() {
             return refuse(&name, "is not a regular file");
@@ -158,18 +159,18 @@ fn missing_manifest(dir: &Path) -> Failure {
         .hint("docs/guide/templates.md describes hook packages")
 }
 
-/// The hash of every file.
+/// Computes the SHA-256 of each file.
 pub fn hash_files(files: &PackageFiles) -> BTreeMap<String, String> {
     files.iter().map(|(name, text)| (name.clone(), sha256(text.as_bytes()))).collect()
 }
 
-/// One hash for all files of a package, over the lines `<sha256>  <name>`, sorted by name.
+/// Computes one hash for a whole package: the SHA-256 of the lines `<sha256>  <name>`, sorted by name.
 pub fn digest(hashes: &BTreeMap<String, String>) -> String {
     let lines: String = hashes.iter().flat_map(|(name, hash)| [hash, "  ", name, "\n"]).collect();
     sha256(lines.as_bytes())
 }
 
-/// Writes a package to its directory in a home. Other files there are removed.
+/// Writes a package to its directory in a home, and removes all other files from that directory.
 pub fn write(home: &Home, name: &str, files: &PackageFiles) -> Result<PathBuf, Failure> {
     let dir = home.hook_packages().join(name);
     make_private_dir(&dir)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs hooks on an event. Nothing is recorded, and no rules are evaluated.
+//! Runs hooks on sample events, without recording the result or evaluating rules.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use tenterhook_event::{Decision, Event, HookCall, Outcome};
 use super::sample_event;
 use tenterhook_error::Failure;
 
-/// Timeout of a sample, less than a harness would wait.
+/// Time limit for one sample, shorter than the timeout of a harness.
 const SAMPLE_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// Result of hooks on a sample.
+/// Result of running hooks on a sample.
 #[derive(Debug, Serialize)]
 pub struct SampleRun {
     /// Title of the sample.
@@ -43,7 +43,7 @@ pub async fn run_hooks(hooks: Vec<Hook>, event: Event) -> Result<Outcome, Failur
 /// Runs hooks on one of their samples.
 pub async fn run_sample(hooks: &[Hook], sample: &HookSample) -> Result<SampleRun, Failure> {
     let event = sample_event(sample)?;
-    // A hook that does not apply is not run, which is correct if no verdict is expected.
+    // A hook that does not apply to the event is not run. This is correct for samples that expect no verdict.
     let outcome = run_hooks(hooks.to_vec(), event).await?;
     let input = outcome.tool_input.clone().unwrap_or(Value::Null);
     let failed = outcome.trace.iter().any(|step| {

@@ -7,7 +7,7 @@ use crate::append_rule;
 use tenterhook_error::Failure;
 
 impl Template {
-    /// The text of a file with this template's rules appended; the template itself if the file is empty.
+    /// Appends this template's rules to the text `before` of a rule file. Returns the whole template if `before` is empty.
     pub fn add_to(&self, name: &str, before: &str) -> Result<String, Failure> {
         if before.trim().is_empty() {
             return Ok(self.rules().to_owned());
@@ -24,7 +24,7 @@ impl Template {
         self.rule_items().iter().try_fold(before.to_owned(), added)
     }
 
-    /// The ids of its rules, each with its text as an item of a YAML list.
+    /// The template's rules: the id of each rule and its text as an item of a YAML list.
     pub fn rule_items(&self) -> Vec<(String, String)> {
         let (_, list) = self.rules().split_once("\nrules:\n").unwrap_or_default();
         let mut items: Vec<(String, String)> = Vec::new();

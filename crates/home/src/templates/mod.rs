@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Templates of hooks and rules, compiled in from the directory `templates` of the repository.
+//! Templates for hooks and rules, compiled in from the repository's `templates` directory.
 
 mod insert;
 
@@ -17,11 +17,11 @@ pub struct Template {
     pub kind: TemplateKind,
     /// Name of the template.
     pub name: &'static str,
-    /// Its files and their texts; one file for rules.
+    /// Name and content of each file. A rule template has exactly one file.
     files: &'static [(&'static str, &'static str)],
 }
 
-/// A template with the files of a hook package.
+/// Creates a hook package template from its files.
 macro_rules! hook_package {
     ($name:literal, $($file:literal),+) => {
         Template {
@@ -76,7 +76,7 @@ pub fn find(kind: TemplateKind, name: &str) -> Result<&'static Template, Failure
     })
 }
 
-/// Word for a kind on the command line.
+/// Name of a template kind on the command line.
 pub fn kind_word(kind: TemplateKind) -> &'static str {
     match kind {
         TemplateKind::Hook => "hook",
@@ -85,19 +85,19 @@ pub fn kind_word(kind: TemplateKind) -> &'static str {
 }
 
 impl Template {
-    /// The files of the hook package under another name, which is also the id of its first hook.
+    /// The files of the hook package, renamed to `name`. The hook whose id is the template's name gets the new name too.
     pub fn package(&self, name: &str) -> PackageFiles {
         let renamed =
             |text: &str| text.replace(&format!("- id: {}\n", self.name), &format!("- id: {name}\n"));
         self.files.iter().map(|(file, text)| ((*file).to_owned(), renamed(text))).collect()
     }
 
-    /// The text of the rule file.
+    /// The content of the rule file.
     pub fn rules(&self) -> &'static str {
         self.files.first().map_or("", |(_, text)| text)
     }
 
-    /// The manifest of the hook package. A test reads the manifest of every template.
+    /// The manifest of the hook package. Errors are ignored because a test reads the manifest of every template.
     pub fn manifest(&self) -> Option<Manifest> {
         let (_, text) = self.files.iter().find(|(file, _)| *file == MANIFEST)?;
         Manifest::read(self.name, text).ok()
@@ -141,14 +141,14 @@ impl Template {
         self.rules().lines().map_while(|line| line.strip_prefix("# "))
     }
 
-    /// Whether the name, title, description or tags contain a word.
+    /// Whether the name, title, description or tags contain `word`.
     pub fn mentions(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         let texts = [self.name.to_owned(), self.title(), self.about(), self.tags().join(" ")];
         texts.iter().any(|text| text.to_lowercase().contains(&word))
     }
 
-    /// The template, as the API describes it.
+    /// Converts the template to its API type.
     pub fn info(&self) -> TemplateDetails {
         let files = self.files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let manifest = self.manifest();

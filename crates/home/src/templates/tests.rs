@@ -41,7 +41,7 @@ fn every_template_says_what_it_is_for() {
 #[test]
 fn every_rule_loads_with_its_examples() {
     let rules: Vec<_> = TEMPLATES.iter().filter(|template| template.kind == TemplateKind::Rule).collect();
-    // Beside the pack an exception needs the rule of.
+    // The template `exception` refers to a rule in this pack.
     let mut sources: Vec<_> =
         RuleSet::packs().iter().filter(|pack| pack.name == "destructive").map(|pack| pack.source).collect();
     sources.extend(rules.iter().map(|template| RuleSource {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts permissions on commands: `Bash(git push:*)`, spelled out or with `*` for anything.
+//! Converts permissions on commands, such as `Bash(git push:*)`. The command is written out, or contains `*` for any
+//! text.
 
 use super::{PermissionConditions, PermissionKind};
 use tenterhook_document::yaml::Tree;
 
-/// Characters that an allowed command may contain: none that could start another command.
+/// Characters that an allowed command may contain. Characters that could start another command are excluded.
 const PLAIN_CHARACTER: &str = r"[^;&|<>`$()\\\n]";
 /// Whitespace except line breaks, which would start another command.
 const BLANK_CHARACTER: &str = r"[ \t]";
@@ -64,7 +65,7 @@ fn split_words(of: &str) -> Option<(String, Vec<String>)> {
     }
     let (first, rest) = words.split_first()?;
     let program = first.rsplit('/').next().filter(|name| !name.is_empty())?;
-    // Words are matched in order, with anything in between.
+    // A rule matches words in order, with any words in between, so `*` needs no glob.
     let rest = rest.iter().filter(|word| **word != "*").map(|word| (*word).to_owned());
     Some((program.to_owned(), rest.collect()))
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts the `permissions` of Claude Code to rules.
+//! Converts Claude Code's `permissions` to rules.
 //!
-//! In both formats, deny takes precedence over ask, and ask over allow. A rule that denies or asks may be wider than the
-//! original, so that it cannot be evaded; a rule that allows is never wider and applies to Claude Code only.
+//! In both formats, deny takes precedence over ask, and ask over allow. A converted rule that denies or asks may be
+//! wider than the permission, so that it cannot be evaded. A converted rule that allows is never wider than the
+//! permission and applies to Claude Code only.
 
 mod command;
 mod file;
@@ -50,7 +51,8 @@ struct PermissionConditions {
     notes: Vec<String>,
 }
 
-/// Whether a rule denies or asks, and may be wider than the original, or allows, and may only be narrower.
+/// Whether a permission denies or asks, so that the converted rule may be wider, or allows, so that it may only be
+/// narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PermissionKind {
     Restricts,
@@ -105,7 +107,8 @@ pub fn import_claude_permissions(name: &str, text: &str) -> Result<ImportedRules
     Ok(ImportedRules { yaml: super::draft::write_rule_file(&notes, &Vec::new(), &drafts), carried, left_out })
 }
 
-/// Parses JSON as YAML, to know positions. Where JSON is not valid YAML, positions are lost but the content is not.
+/// Parses JSON as YAML, because the YAML parser reports positions. JSON that is not valid YAML is parsed without
+/// positions.
 fn parse_settings(text: &str) -> Result<Node, (Spot, String)> {
     parse(text).or_else(|error| serde_json::from_str(text).map(|json| json_to_node(&json)).map_err(|_| error))
 }

@@ -48,7 +48,7 @@ pub(super) fn convert(
     }
 }
 
-/// Converts `mcp__server` and `mcp__server__tool`; either part may contain `*`.
+/// Converts `mcp__server` and `mcp__server__tool`. The server and the tool may contain `*`.
 fn mcp_conditions(name: &str) -> Map {
     let (server, tool) = match McpToolId::from_tool_name(name) {
         Some(mcp) => (mcp.server, mcp.tool),
@@ -79,7 +79,7 @@ fn host_conditions(domain: &str, kind: PermissionKind) -> Result<PermissionCondi
     Ok(PermissionConditions::new(matches))
 }
 
-/// Converts a condition on an argument, which has no condition of its own in rule files, to a `when`.
+/// Converts a condition on an argument to a `when`, because rule files have no `match` condition for it.
 fn argument_condition(tool: &str, keys: &[&str], of: &str) -> PermissionConditions {
     let of = of.strip_suffix(":*").map_or_else(|| of.to_owned(), |head| format!("{head} *"));
     let (head, tail) = match of.strip_suffix(" *") {

@@ -15,12 +15,12 @@ pub(super) struct EvaluatorVerdict {
     pub(super) what: &'static str,
     /// Conditions in addition to those of the gate; one of these cases must be true.
     pub(super) cases: Vec<Map>,
-    /// Whether it denies; otherwise it ends the search.
+    /// Whether the verdict denies the call; otherwise it ends the search for a matching rule.
     pub(super) denies: bool,
     pub(super) nudge: Option<String>,
 }
 
-/// Verdict on a case: whether it denies. `None` is `skip`: the next evaluator decides.
+/// Verdict on a case: whether the call is denied. `None` stands for `skip`: the next evaluator decides.
 type Verdict = Option<bool>;
 
 impl GateImporter<'_> {
@@ -57,7 +57,7 @@ impl GateImporter<'_> {
         verdict
     }
 
-    /// Verdicts on names in a list and on other names.
+    /// Converts an evaluator with a list: its verdicts on listed names and on other names.
     fn convert_list(&mut self, node: &Node, gate: &str, about: &NameList) -> Vec<EvaluatorVerdict> {
         let Some(list) = self.inline_list(node, "list", gate) else { return Vec::new() };
         let verdict = |key: &str| match node.get(key).and_then(Node::text) {
@@ -140,7 +140,7 @@ impl EvaluatorVerdict {
 }
 
 impl NameList {
-    /// Combines the verdicts on listed and on other names. Denials come first: one name that is denied is enough,
+    /// Combines the verdicts on listed and on other names. Denials come first, because one denied name is enough,
     /// regardless of the other names in the call.
     fn verdicts(&self, list: &[String], hit: Verdict, miss: Verdict) -> Vec<EvaluatorVerdict> {
         let any = || vec![vec![self.known_condition(&[])], vec![self.text_condition(None)]];

@@ -17,7 +17,7 @@ pub(super) struct NameList {
     pub(super) passes: &'static str,
     /// Normalizes a name for comparison.
     name: fn(&str) -> String,
-    /// The condition on a package or address; without names, on any.
+    /// Returns the condition on packages or addresses with the given names; without names, on any package or address.
     fact: fn(&[String]) -> (&'static str, Map),
     /// The text that is searched.
     text: &'static str,

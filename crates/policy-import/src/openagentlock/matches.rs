@@ -108,8 +108,8 @@ impl GateImporter<'_> {
         Some(vec![("tool", Tree::text(glob))])
     }
 
-    /// Converts one pattern or a list of them. If one cannot be converted, none is: with the others alone, the rule would
-    /// let pass what the pattern was for, or stop what it was not.
+    /// Converts one pattern or a list of them. If one pattern cannot be converted, none is: with the remaining
+    /// patterns, the rule would miss calls that it should stop, or stop calls that it should not.
     fn convert_patterns(&mut self, node: &Node, gate: &str) -> Option<Vec<String>> {
         let items = match &node.value {
             Value::List(items) => items.as_slice(),
@@ -150,8 +150,8 @@ fn add_patterns(patterns: &mut Vec<(&'static str, Vec<String>)>, about: &'static
     }
 }
 
-/// Returns the condition for a tool name. In rule files, `shell` is every shell tool; a name with brackets is only a
-/// name.
+/// Returns the condition for a tool name. In rule files, a bare `shell` stands for every shell tool; with brackets, it
+/// matches only the tool of that name.
 fn tool_name(name: &str) -> String {
     let glob = literal_glob(name);
     match name.chars().next() {
@@ -170,8 +170,8 @@ pub(super) fn literal_glob(name: &str) -> String {
 
 /// Converts a path glob of OpenAgentLock: `**` is any text, `*` any text without a slash, `?` one character.
 ///
-/// In rule files, `**` is a whole component of a path. A `**` next to other characters is converted to both of its
-/// possible meanings: more of the same name, or names below it.
+/// In rule files, `**` is a whole component of a path. A `**` next to other characters is converted to two globs: one
+/// for a longer name, and one for paths below the name.
 fn path_globs(theirs: &str) -> Vec<String> {
     // Maximum number of globs. The number doubles with each `**`, and more would be unreadable.
     const MAX_GLOBS: usize = 64;
@@ -195,7 +195,7 @@ fn path_globs(theirs: &str) -> Vec<String> {
         globs.extend(shorter.unwrap_or_default());
         rest = behind;
         if globs.len() >= MAX_GLOBS {
-            // Prefer a glob that is too wide: everything that begins like this.
+            // Prefer a glob that is too wide: it matches everything with this beginning.
             rest = "";
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts the gates of OpenAgentLock to rules.
+//! Converts OpenAgentLock's gates to rules.
 //!
 //! In OpenAgentLock, the first gate that matches and does not `skip` decides, and `allow` only means that no gate
 //! denies. The rule file therefore has `order: first`, and a gate that allows becomes a rule with `verdict: none`,
@@ -35,19 +35,19 @@ const PROJECT_FILE_NAME: &str = ".agentlock.yaml";
 struct GateImporter<'a> {
     name: &'a str,
     daemon: OpenAgentLockMode,
-    /// Whether the file belongs to a repository: such a file can only deny.
+    /// Whether the file belongs to a repository. A repository's file can only deny.
     project: bool,
     left_out: Vec<Problem>,
 }
 
-/// Converts the gates of OpenAgentLock, as they work in the default mode of its daemon.
+/// Converts OpenAgentLock's gates, as they work in the default mode of its daemon.
 #[expect(clippy::result_large_err, reason = "once for a whole file")]
 pub fn import_openagentlock(name: &str, text: &str) -> Result<ImportedRules, Problem> {
     import_openagentlock_in_mode(OpenAgentLockMode::default(), name, text)
 }
 
-/// Converts the gates of OpenAgentLock, as they work in a mode of its daemon. A file named `.agentlock.yaml` becomes a
-/// rule file for a project: only denials are converted.
+/// Converts OpenAgentLock's gates, as they work in the given mode of its daemon. A file named `.agentlock.yaml` becomes
+/// a rule file for a project: only denials are converted.
 #[expect(clippy::result_large_err, reason = "once for a whole file")]
 pub fn import_openagentlock_in_mode(
     daemon: OpenAgentLockMode,
@@ -138,7 +138,7 @@ impl GateImporter<'_> {
         write_rule_file(&notes, &head, drafts)
     }
 
-    /// Records what is not converted.
+    /// Records an item that is not converted.
     fn leave_out(&mut self, spot: Spot, gate: Option<&str>, message: impl Into<String>, hint: &str) {
         let problem = Problem::new(self.name, spot, message).about("gate", gate);
         self.left_out.push(if hint.is_empty() { problem } else { problem.hint(hint) });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts a pattern of Go's `regexp` to Rust's `regex`.
+//! Converts a pattern for Go's `regexp` to a pattern for Rust's `regex`.
 //!
 //! Both syntaxes are closely related. Differences are rewritten; a pattern that cannot be rewritten is refused. One
 //! difference remains: in Go, `\b`, `\w`, `\d` and `\s` match ASCII only.

@@ -11,10 +11,10 @@ use crate::switches::{ObjectionEffect, ProfileEvent};
 /// Default delay of a retry, as chosen by seed 003's authors.
 const RETRY_DELAY_MS: u64 = 1000;
 
-/// Merges in the given order, which is that of priorities.
+/// Merges outputs, which must be sorted by priority.
 ///
-/// `skip` ends the hooks after it. The seed says both "this hook only" and "remaining hooks"; earlier outputs count in
-/// either case.
+/// `skip` discards its own output and those after it. The seed contradicts itself ("this hook only", "remaining hooks"), but in
+/// both readings earlier outputs apply.
 pub(super) fn merge(row: Option<&ProfileEvent>, outputs: &[Value]) -> Value {
     let until_skip = outputs.iter().position(|output| has_action(output, "skip")).unwrap_or(outputs.len());
     let counted = || outputs.iter().take(until_skip);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's composition: the strictest decision counts, everything else is combined.
+//! Claude Code's way to merge outputs: the strictest decision applies, everything else is combined.
 //!
-//! Where only one of several values can be used (`updatedInput`, the reason of two denials) the client uses the hook that
-//! *finished* last, which is a race. Here it is the last one in the configuration.
+//! If only one of several values can be used (`updatedInput`, or the reason for a denial), Claude Code uses the hook that
+//! *finished* last, which is a race. This crate uses the last hook in the configuration.
 
 use serde_json::{Map, Value};
 
@@ -11,10 +11,10 @@ use crate::js;
 
 const SPECIFIC_OUTPUT_KEY: &str = "hookSpecificOutput";
 
-/// In order of precedence.
+/// Permission decisions, strictest first.
 const DECISIONS: [&str; 4] = ["deny", "defer", "ask", "allow"];
 
-/// With `before_tool`, the older `block` and `approve` mean `deny` and `allow`.
+/// Merges the outputs of an event. With `before_tool`, the older keywords `block` and `approve` mean `deny` and `allow`.
 pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value {
     let mut merged = Map::new();
     let mut specific = Map::new();
@@ -56,7 +56,7 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
         join(&mut merged, "stopReason", stopping(), "\n");
     }
     join(&mut merged, "systemMessage", outputs.iter(), "\n");
-    // Executed by a terminal, so nothing may be inserted in between.
+    // A terminal executes the sequences, so nothing may be inserted between them.
     join(&mut merged, "terminalSequence", outputs.iter(), "");
     if outputs.iter().any(|output| output.get("suppressOutput") == Some(&Value::Bool(true))) {
         merged.insert("suppressOutput".into(), true.into());

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::js;
 use crate::switches::{Profile, SelectNames};
 
-/// `NONE` takes precedence over `ANY`, and `ANY` over `AUTO`; names are combined by the profile's rule. Other fields are dropped.
+/// Merges tool selections. `NONE` takes precedence over `ANY`, and `ANY` over `AUTO`; tool names are combined by the profile's
+/// rule. Other fields are dropped.
 pub(super) fn merge(profile: &Profile, outputs: &[Value]) -> Value {
     let configs: Vec<&Value> = outputs
         .iter()

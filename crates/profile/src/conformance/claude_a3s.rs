@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `claude_a3s.jsonl`: the cases with several hooks.
+//! Runs the cases of `claude_a3s.jsonl` that concern several hooks.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Flow};
@@ -104,7 +104,7 @@ fn settings(profile: &Profile, layers: &[(SettingsSource, &str, Value)]) -> Prof
     read_settings(profile, &layers)
 }
 
-/// The dialect's result for a plain output; the dialect itself is not tested here.
+/// Replaces the dialect, which is not tested in this crate: the result of a hook with a plain output.
 fn heard(output: &Value) -> HookResult {
     let stdout: Option<Value> = output["stdout"].as_str().and_then(|text| serde_json::from_str(text).ok());
     let blocked = || json!({"decision": "block", "reason": output["stderr"]});
@@ -154,7 +154,7 @@ fn claude(case: &Case) {
             ("stop_reason", Some(text)) => assert_eq!(flow, Flow::Stop { reason: Some(text.into()) }, "{id}"),
             ("tool_runs", _) => assert_eq!(json!(decision != Decision::Deny), *expected, "{id}"),
             ("effective_input", _) => assert_eq!(&specific["updatedInput"], expected, "{id}"),
-            // The original uses the hook that finished last; here it is the last one in the configuration.
+            // Claude Code uses the hook that finished last; this crate uses the last one in the configuration.
             ("compat", _) if id.starts_with("cc-033") => {
                 assert_eq!(specific["updatedInput"], json!({"command": "B"}), "{id}");
             }
@@ -172,7 +172,7 @@ fn claude(case: &Case) {
             ("ran", _) => {
                 assert_eq!(aggregated.all_outputs.len(), expected.as_array().unwrap().len(), "{id}");
             }
-            // Later reactions of the client.
+            // How the client reacts later; not part of a profile.
             (
                 "effect"
                 | "placement"
@@ -196,7 +196,8 @@ fn says(last: &Value, specific: &Value, expected: &Value) -> bool {
     last["reason"] == *expected || specific["permissionDecisionReason"] == *expected
 }
 
-/// Identical hooks in settings are run once, in extensions they are not; some kinds never run at an event.
+/// Checks how many hooks run. Identical hooks in settings run once, those of different extensions each run; some kinds never run
+/// at an event.
 fn runs_as_often(case: &Case, profile: &Profile, event: &str, expected: &Value) {
     let groups = case.0["config"].as_array().unwrap();
     let layers: Vec<_> = groups

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The boundary in a hook's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
-    /// The output has none.
+    /// The output has no boundary.
     Absent,
     /// A valid boundary.
     Valid {
@@ -15,10 +15,10 @@ pub enum Boundary {
         start: u64,
         /// Number of pending messages.
         count: Option<u64>,
-        /// What to do if it does not match the messages.
+        /// What to do if the boundary does not match the messages.
         on_invalid: OnInvalid,
     },
-    /// A malformed boundary, which differs from a missing one: the hook intended to set it.
+    /// A malformed boundary. It is not treated as absent, because the hook intended to set one.
     Malformed {
         /// What to do about it.
         on_invalid: OnInvalid,
@@ -36,7 +36,7 @@ pub enum OnInvalid {
 }
 
 impl Boundary {
-    /// Reads the value under the key; a key with `null` is present, and malformed.
+    /// Reads the value of `llm_request_boundary`. A `null` is present, and therefore malformed.
     pub fn read(value: Option<&Value>) -> Self {
         let Some(value) = value else { return Self::Absent };
         let on_invalid = match value.get("onInvalidBoundary").and_then(Value::as_str) {
@@ -49,7 +49,7 @@ impl Boundary {
         }
     }
 
-    /// Whether it matches this number of messages: the pending ones must extend to the end.
+    /// Whether the boundary matches this number of messages: the pending messages must extend to the end.
     pub fn fits(&self, messages: u64) -> bool {
         match *self {
             Self::Valid { start, count: Some(count), .. } => start.checked_add(count) == Some(messages),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's output classes: one output, and the properties that a harness reads from it.
+//! Seed 002's output classes: a hook's output, and the properties that a harness reads from it.
 
 mod boundary;
 mod model;
@@ -20,11 +20,11 @@ use crate::switches::{EffectiveReason, Profile};
 
 const NO_REASON: &str = "No reason provided";
 
-/// Seed 002's `DefaultHookOutput`; at the event before a tool, its `BeforeToolHookOutput`.
+/// A hook's output: seed 002's `DefaultHookOutput`, or its `BeforeToolHookOutput` for the event before a tool call.
 #[derive(Debug, Clone, Copy)]
 pub struct HookOutput<'a> {
     profile: &'a Profile,
-    /// Whether `permissionDecision` is read in addition to `interpret_output`.
+    /// Whether `permissionDecision` is read in addition to `decision`.
     compat: bool,
     value: &'a Value,
 }
@@ -34,7 +34,7 @@ pub struct HookOutput<'a> {
 pub struct BlockingError {
     /// Whether the output blocks.
     pub blocked: bool,
-    /// Reason; empty if it does not block.
+    /// Reason for the block; empty if the output does not block.
     pub reason: String,
 }
 
@@ -45,14 +45,14 @@ impl<'a> HookOutput<'a> {
         Self { profile, compat: before_tool && profile.permission_decision, value }
     }
 
-    /// Whether it objects. The keywords are case-sensitive: `DENY` allows.
+    /// Whether the output objects. The keywords are case-sensitive: `DENY` allows.
     pub fn is_blocking_decision(&self) -> bool {
         let event_blocks = |word: Option<&Value>| word.is_some_and(|word| word == "block" || word == "deny");
         (self.compat && event_blocks(self.specific("permissionDecision")))
             || event_blocks(self.value.get("decision"))
     }
 
-    /// Whether it asks the user, if that is a decision of its own.
+    /// Whether the output asks the user. Always `false` if the profile does not treat `ask` as a decision.
     pub fn is_ask_decision(&self) -> bool {
         let asks = |word: Option<&Value>| word.is_some_and(|word| word == "ask");
         self.profile.ask
@@ -60,12 +60,12 @@ impl<'a> HookOutput<'a> {
                 || asks(self.value.get("decision")))
     }
 
-    /// Whether it stops the agent.
+    /// Whether the output stops the agent.
     pub fn should_stop_execution(&self) -> bool {
         self.value.get("continue") == Some(&Value::Bool(false))
     }
 
-    /// Reason of the block or stop.
+    /// Reason for the block or stop.
     pub fn effective_reason(&self) -> String {
         if self.compat
             && let Some(reason) = self.specific("permissionDecisionReason").and_then(Value::as_str)
@@ -84,26 +84,26 @@ impl<'a> HookOutput<'a> {
         reason.unwrap_or_else(|| NO_REASON.to_owned())
     }
 
-    /// Text that it adds to the context.
+    /// Text that the output adds to the context.
     pub fn additional_context(&self) -> Option<String> {
         let context = self.specific("additionalContext")?.as_str()?;
-        // Gemini CLI wraps it in a tag, which the text must not be able to close.
+        // Gemini CLI wraps the text in a tag, which the text must not be able to close.
         let escaped = || context.replace('<', "&lt;").replace('>', "&gt;");
         Some(if self.profile.escape_context { escaped() } else { context.to_owned() })
     }
 
-    /// Whether it objects, and the reason.
+    /// Whether the output objects, and the reason.
     pub fn blocking_error(&self) -> BlockingError {
         let blocked = self.is_blocking_decision();
         BlockingError { blocked, reason: if blocked { self.effective_reason() } else { String::new() } }
     }
 
-    /// Whether it clears the conversation.
+    /// Whether the output clears the conversation.
     pub fn should_clear_context(&self) -> bool {
         self.specific("clearContext") == Some(&Value::Bool(true))
     }
 
-    /// A tool to call next, whose result replaces this one's (Gemini CLI).
+    /// A tool to call next, whose result replaces that of the current call (Gemini CLI).
     pub fn tail_tool_call(&self) -> Option<&'a Value> {
         self.specific("tailToolCallRequest").filter(|request| request.is_object())
     }

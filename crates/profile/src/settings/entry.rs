@@ -13,7 +13,7 @@ use crate::switches::{HookKind, Profile};
 
 /// Reason why a hook was refused.
 pub(super) struct RefusedHook {
-    /// Key of the problem; `None` for the whole hook.
+    /// Position of the problem; the default for the whole hook.
     pub(super) spot: Spot,
     pub(super) message: String,
     pub(super) hint: String,

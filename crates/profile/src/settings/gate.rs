@@ -20,7 +20,7 @@ pub(super) fn read(
     let mut hooks_enabled: Option<(bool, &str)> = None;
     let mut tools: Option<(bool, &str)> = None;
     let mut disable_all: Option<(bool, &str)> = None;
-    // An extension's switches do not apply to hooks of others.
+    // An extension's switches do not apply to other hooks.
     for (layer, tree) in trees.iter().filter(|(layer, _)| layer.source != SettingsSource::Extensions) {
         if let Some(hooks) = tree.get("hooks").filter(|_| profile.legacy == LegacyKeys::Ignored) {
             warn_ignored_keys(layer, hooks, settings);

@@ -138,7 +138,7 @@ fn read_group(
     }
 }
 
-/// A problem of one entry, with the harness's own reaction to it.
+/// Describes a problem with one entry, and adds to the hint if the harness ignores the whole file because of it.
 fn problem(
     profile: &Profile,
     block: &EventBlock<'_>,

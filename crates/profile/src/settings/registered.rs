@@ -34,7 +34,7 @@ struct RegisteredHookFields {
     config: Option<RegisteredHookConfig>,
 }
 
-/// A misspelt key would widen the match, so unknown keys are refused.
+/// Matcher of a registered hook. A misspelt key would widen the match, so unknown keys are refused.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RegisteredMatcher {
@@ -173,7 +173,7 @@ fn register(
     Ok(())
 }
 
-/// Normalizes the spelling of keys.
+/// Converts a matcher to JSON with one spelling of its keys.
 fn to_json_matcher(matcher: RegisteredMatcher) -> Json {
     let parts = [
         ("tool", matcher.tool),
@@ -184,7 +184,7 @@ fn to_json_matcher(matcher: RegisteredMatcher) -> Json {
     present.collect::<Map<_, _>>().into()
 }
 
-/// Reads one setting; an invalid one is refused and counts as absent.
+/// Reads one setting. An invalid value is reported and treated as absent.
 fn read_setting<T: DeserializeOwned>(
     layer: &SettingsLayer<'_>,
     hooks: &Node,

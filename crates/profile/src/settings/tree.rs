@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON with comments as a tree in which every node has its position.
+//! Parses JSON with comments into a tree in which every node has its position.
 
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
@@ -52,7 +52,7 @@ fn node(lines: &LineStarts<'_>, value: &ast::Value<'_>) -> Node {
             let mut entries: Vec<(Node, Node)> = Vec::with_capacity(object.properties.len());
             for property in &object.properties {
                 let name = property.name.as_str().to_owned();
-                // The last of duplicate keys counts, as in JavaScript.
+                // Of duplicate keys, the last one applies, as in JavaScript.
                 entries.retain(|(key, _)| key.text() != Some(&name));
                 let key = Node { spot: lines.spot(property.start()), value: Value::Text(name) };
                 entries.push((key, node(lines, &property.value)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of each harness, and what a hook can do at each.
+//! Events of each harness, and what a hook can do at each event.
 
 use tenterhook_event::EventKind;
 use tenterhook_event::EventKind as On;
@@ -31,7 +31,7 @@ pub struct ProfileEvent {
 /// How the outputs of several hooks are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeStrategy {
-    /// Any objection counts, texts are joined (seed 002, "OR decision logic").
+    /// Any objection applies, texts are joined (seed 002, "OR decision logic").
     OrDecision,
     /// Later fields replace earlier ones, `hookSpecificOutput` key by key.
     Replace,
@@ -94,7 +94,7 @@ pub(super) const A3S: &[ProfileEvent] = &[
     ProfileEvent { deny: ObjectionEffect::Nothing, ..a3s("SessionEnd", On::SessionEnd) },
 ];
 
-// Claude Code runs all kinds of hooks, except at these events.
+// Kinds of hooks that Claude Code runs: all of them at most events, fewer at some.
 const ALL: &[HookKind] =
     &[HookKind::Command, HookKind::Http, HookKind::McpTool, HookKind::Prompt, HookKind::Agent];
 const NO_AGENT: &[HookKind] = &[HookKind::Command, HookKind::Http, HookKind::McpTool, HookKind::Prompt];

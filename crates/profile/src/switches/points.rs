@@ -27,7 +27,7 @@ pub enum SettingsShape {
 /// How hooks of one event in several settings files are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LayerMerge {
-    /// All of them run.
+    /// The hooks of all files run.
     AddUp,
     /// The later file's list replaces the earlier one's; extensions still add to it.
     ReplaceEvent,
@@ -73,7 +73,7 @@ pub enum HookOrder {
 pub enum DedupeRule {
     /// The command line of the hook.
     Command,
-    /// `name:command` as one text, so `a:b`+`c` equals `a`+`b:c`: the originals have that collision.
+    /// Name and command, joined as `name:command`. As in the harnesses, `a:b`+`c` therefore collides with `a`+`b:c`.
     NameAndCommand,
     /// Everything that is run; copies from different extensions are separate.
     Handler,
@@ -130,7 +130,7 @@ pub enum ChainMode {
     Anything,
 }
 
-// === impl Kind ===
+// === impl HookKind ===
 
 impl HookKind {
     /// Keyword in a settings file.

@@ -10,7 +10,7 @@ use crate::js;
 /// Keys of `generationConfig`.
 const GENERATION_CONFIG: [&str; 5] = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
 
-/// Adds this format to the one that hooks receive.
+/// Adds the fields of seed 002's format to the request that hooks receive.
 pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Option<&Value>) {
     let contents = messages.iter().map(|message| {
         let text = message.get("content").unwrap_or(&Value::Null);
@@ -24,7 +24,7 @@ pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Op
     }
 }
 
-/// Values of a request's configuration that a hook changes. The others are kept.
+/// Values of a request's configuration that a hook changes. Callers keep the other values.
 pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String, Value> {
     let mut changes = given.map(|given| copy_keys(given, &GENERATION_CONFIG)).unwrap_or_default();
     if let Some(instruction) = js::field(hook, "systemInstruction") {
@@ -33,14 +33,15 @@ pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String,
     changes
 }
 
-/// A system instruction in one form: it may be a text, a list of parts, or an object with parts.
+/// Normalizes a system instruction, which may be a string, a list of parts, or an object with parts.
 fn system_instruction(given: &Value) -> Value {
     let parts = as_list(given.get("parts").unwrap_or(given));
     let parts: Vec<_> = parts.iter().map(|part| json!({"text": part.get("text").unwrap_or(part)})).collect();
     json!({"role": "system", "parts": parts})
 }
 
-/// A request in this format, converted to the one that the originals read, which takes precedence.
+/// Converts a request in seed 002's format to the format that the harnesses read. Fields in the harnesses' format take
+/// precedence.
 pub(super) fn understand(hook: &Value) -> Value {
     let mut understood = Map::new();
     js::spread(&mut understood, hook);
@@ -53,7 +54,7 @@ pub(super) fn understand(hook: &Value) -> Value {
     understood.into()
 }
 
-/// A part is text or `{text}`.
+/// Converts an entry of `contents` to a message. A part is a string or `{text}`.
 fn message(content: &Value) -> Value {
     let parts = content.get("parts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let text: String = parts.iter().filter_map(|part| part.get("text").unwrap_or(part).as_str()).collect();

@@ -55,7 +55,7 @@ pub fn bars_over_time(bars: &[(u64, VerdictCounts)], step: u64) -> String {
             }
         }
         if at % every == 0 {
-            // The last label would exceed the chart.
+            // Right-align labels near the right edge, so that they do not extend beyond the chart.
             let late = x > (CHART_WIDTH - 70) * 1000;
             let (x, anchor) = if late { (CHART_WIDTH * 1000, "end") } else { (x, "start") };
             let _ = writeln!(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts of HTML reports. Each report is one file without scripts and requests.
+//! Parts of HTML reports. Each report is one file without scripts or network requests.
 
 pub mod chart;
 

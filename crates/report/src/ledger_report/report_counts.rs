@@ -16,13 +16,13 @@ const QUERY_PAGE_RECORDS: u64 = 512;
 /// Maximum number of listed records; each is listed with its proof.
 const MAX_LISTED_RECORDS: usize = 500;
 const HOUR_MS: u64 = 3_600_000;
-/// Periods with more hours are counted by day.
+/// Maximum number of hours for hourly bars; longer periods are counted by day.
 const MAX_HOURLY_BARS: u64 = 7 * 24;
 
 pub(super) struct ListedRecord {
     pub(super) row: RecordRow,
     pub(super) kind: String,
-    /// The proof as text; `None` for a record that no checkpoint covers yet.
+    /// The proof as text; `None` if the record was pruned or no checkpoint covers it yet.
     pub(super) proof: Option<String>,
 }
 

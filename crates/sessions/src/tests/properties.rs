@@ -2,12 +2,12 @@
 
 //! A session that is projected live equals the session that is rebuilt from the ledger.
 //!
-//! Generated events are recorded and applied as the daemon does it: identifiers are redacted when the event is
-//! decoded, the record is sealed, and an event whose record has no content is applied without content. Then all sessions
-//! are rebuilt from the ledger, at once and one by one.
+//! Generated events are recorded and applied as in the daemon: identifiers are redacted when the event is decoded, the
+//! record is sealed, and an event whose record has no content is applied without content. Then all sessions are rebuilt
+//! from the ledger, at once and one by one.
 //!
-//! The rebuilt sessions may lack content in two cases only: [`RecordedRun::erase`], for erased payloads, and
-//! [`is_as_recorded`], for secrets and long texts.
+//! A rebuilt session may lack content in two cases only: erased payloads ([`RecordedRun::erase`]), and secrets and long
+//! texts ([`is_as_recorded`]).
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -57,9 +57,9 @@ enum GeneratedAction {
 /// The kind of generated texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum TextSource {
-    /// The ledger records them unchanged, or by hash only.
+    /// Texts that the ledger records unchanged, or by hash only.
     Kept,
-    /// Some contain a secret or exceed the limit of their field.
+    /// Texts of which some contain a secret or exceed the limit of their field.
     Changed,
 }
 
@@ -228,7 +228,7 @@ fn outcome(texts: TextSource) -> BoxedStrategy<Outcome> {
                 note: Some("noted".into()),
             };
             let mut outcome = Outcome { decision, flow, tool_input, trace: vec![step], ..Outcome::default() };
-            // Reasons belong to the decision.
+            // Without a decision there are no reasons.
             if decision != Decision::None {
                 outcome.reasons = reasons.into_iter().map(said).collect();
             }
@@ -335,7 +335,7 @@ struct RecordedRun {
     calls: Vec<RecordedCall>,
 }
 
-/// A call as it was applied.
+/// A call that was recorded and applied.
 struct RecordedCall {
     call: HookCall,
     outcome: Outcome,
@@ -489,7 +489,7 @@ fn is_as_recorded(live: &str, recorded: &str) -> bool {
     }
 }
 
-/// Replaces secrets and redaction marks by the same text.
+/// Replaces secrets and redaction marks with the same text.
 fn without_secrets(text: &str) -> String {
     sanitize(text, 100_000)
 }
@@ -503,7 +503,7 @@ fn assert_same(live: &SessionProjector, rebuilt: &SessionProjector) -> Result<()
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With texts that are recorded unchanged, and payloads that are too large to record.
+    /// The texts are recorded unchanged; payloads that are too large are recorded by hash only.
     #[test]
     fn live_sessions_are_those_of_the_ledger(events in events(TextSource::Kept)) {
         let run = RecordedRun::new(calls(&events));

@@ -57,7 +57,7 @@ pub struct ShellCommand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// Known behaviour that is not visible in the words: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
-    /// `shell-runs-fetched`, `typed-program`.
+    /// `shell-runs-fetched`, `runs-downloaded`, `typed-program`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
     /// Environment variables set for the command, as `NAME=value`.

@@ -12,7 +12,7 @@ use super::invoke::Redirections;
 use super::scope::{InputStream, ShellScope};
 use super::unread_text;
 
-/// The text that spans refer to, shared with the functions that it defines.
+/// The text of a script. Spans are positions in it, and functions that the script defines keep a reference to it.
 pub(super) type SourceText = Arc<str>;
 
 /// The body of a function.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counts of durations in logarithmic steps, eight for each doubling: a percentile is at most an eighth too high. Only
+//! Counts durations in logarithmic steps, eight for each doubling, so that a percentile is at most an eighth too high. Only
 //! steps with a count take memory.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl DurationCounts {
         }
     }
 
-    /// The duration that this percentage of all did not exceed, in microseconds.
+    /// The duration that `percent` of all calls did not exceed, in microseconds.
     pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let all: u64 = self.steps.values().map(|count| u64::from(*count)).sum();
         let wanted = (all * percent).div_ceil(100);
@@ -39,7 +39,7 @@ impl DurationCounts {
     }
 }
 
-/// The step of a duration: exact for small numbers, then eight for each doubling.
+/// The step of a duration. Small durations have a step each; larger ones have eight steps for each doubling.
 fn step_of(us: u64) -> u16 {
     let doubling = us.max(1).ilog2();
     let step = if doubling <= STEPS_LOG2 {
@@ -51,7 +51,7 @@ fn step_of(us: u64) -> u16 {
     u16::try_from(step).unwrap_or(u16::MAX)
 }
 
-/// The longest duration of a step.
+/// The longest duration that belongs to a step.
 fn upper_bound(step: u16) -> u64 {
     let step = u64::from(step);
     let fine = 1_u64 << STEPS_LOG2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Statistics of hooks, per minute, from the trace of every outcome. Their size is bounded.
+//! Statistics about hooks, per minute, from the trace of every outcome. Their memory use is bounded.
 
 mod duration_counts;
 
@@ -15,12 +15,12 @@ use tenterhook_records::sanitize;
 
 /// Number of minutes that are kept.
 pub const KEPT_MINUTES: u64 = 180;
-/// Maximum number of hooks, because the ids of programs are not bounded.
+/// Maximum number of hooks with statistics. Programs can register hooks under any number of ids.
 const MAX_TRACKED_HOOKS: usize = 256;
 const MINUTE_MS: u64 = 60_000;
 const MAX_ERROR_CHARS: usize = 500;
 
-/// Statistics of all hooks.
+/// Statistics about all hooks.
 #[derive(Default)]
 pub struct Analytics {
     hooks: Mutex<HashMap<String, HookHistory>>,
@@ -46,7 +46,7 @@ struct HookCounts {
 }
 
 impl Analytics {
-    /// HookCounts the hooks of an outcome.
+    /// Counts every hook that is in the trace of an outcome.
     pub fn count_outcome(&self, event: &Event, outcome: &Outcome) {
         let mut steps = outcome.trace.iter().filter_map(|step| match &step.by {
             Origin::Hook(id) => Some((id.as_ref(), step)),
@@ -68,7 +68,7 @@ impl Analytics {
         }
     }
 
-    /// Summaries of all hooks, with the recent minutes in detail.
+    /// Summaries of all hooks, with details for each of the last `minutes` minutes.
     pub fn summaries(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, HookSummary> {
         let from = (now.unix_ms() / MINUTE_MS + 1).saturating_sub(minutes.min(KEPT_MINUTES));
         let hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ impl Analytics {
 impl HookHistory {
     fn count_step(&mut self, event: &Event, step: &TraceEntry, changed: bool) {
         let minute = event.ts.unix_ms() / MINUTE_MS;
-        // Events arrive nearly in order; a late one counts in the latest minute.
+        // Events arrive nearly in order. A late event is counted in the latest minute.
         if self.minutes.back().is_none_or(|(last, _)| *last < minute) {
             self.minutes.push_back((minute, HookCounts::default()));
             while self.minutes.front().is_some_and(|(first, _)| first + KEPT_MINUTES <= minute) {

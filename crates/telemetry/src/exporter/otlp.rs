@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Spans and counters as OTLP in JSON: <https://opentelemetry.io/docs/specs/otlp/>. Numbers of 64 bits are strings.
+//! Formats spans and counters as OTLP in JSON: <https://opentelemetry.io/docs/specs/otlp/>. In this format, 64-bit numbers
+//! are strings.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Decision, Timestamp};
 
 use crate::metrics::{BUCKET_BOUNDS_US, Histogram, Metrics};
 
-/// Span kind of a request that this process serves.
+/// OTLP's span kind for a request that this process serves.
 const SPAN_KIND_SERVER: u8 = 2;
-/// Aggregation of numbers that count from the daemon's start.
+/// OTLP's aggregation temporality for counters that start at zero when the daemon starts.
 const TEMPORALITY_CUMULATIVE: u8 = 2;
 
 /// The span of one hook call.
@@ -54,7 +55,7 @@ impl DecisionSpan {
     fn to_json(&self) -> Value {
         let start = u128::from(self.start_ms) * 1_000_000;
         let end = start + u128::from(self.took_us) * 1000;
-        // The last half of an event id is unique, and never all zeros.
+        // The second half of an event id is unique and never all zeros, as OTLP requires of a span id.
         let span_id = self.id.get(16..).unwrap_or_default();
         json!({
             "traceId": self.id,

@@ -8,7 +8,7 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, HookCall, Outcome, T
 
 use super::*;
 
-/// A collector that responds with `status` and forwards what it received.
+/// Starts a collector that responds with `status`. Returns its address and a channel with the requests it received.
 fn collector(status: &'static str) -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -18,7 +18,7 @@ use super::histogram::{BUCKET_BOUNDS_US, Histogram};
 /// Media type of [`render`]'s text.
 pub const OPEN_METRICS_MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Values that the daemon reads when a page is requested, in addition to its [`Metrics`].
+/// Values that the daemon determines when the metrics page is requested, in addition to its [`Metrics`].
 #[derive(Debug, Clone, Default)]
 pub struct DaemonReadings {
     /// Hook calls that were answered.
@@ -39,11 +39,11 @@ pub struct DaemonReadings {
     pub spool_unreadable: usize,
     /// Rules, hooks and settings that cannot be used.
     pub problems: usize,
-    /// Files that changed and cannot be read.
+    /// Files that changed and cannot be read, so that their old content stays in force.
     pub stale_files: usize,
     /// Name of the generation of rules and hooks in force.
     pub generation: String,
-    /// Records in the ledger, as far as is known.
+    /// Number of records in the ledger, as last known to the daemon.
     pub ledger_records: u64,
     /// Size of the ledger's files.
     pub ledger_bytes: u64,
@@ -53,7 +53,7 @@ pub struct DaemonReadings {
     pub uptime_seconds: u64,
 }
 
-/// All metrics of a daemon as text.
+/// Formats all metrics of a daemon as text.
 pub fn render(metrics: Arc<Metrics>, readings: DaemonReadings) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("tenterhook");
     registry.register_collector(Box::new(DaemonCollector { metrics, readings }));

@@ -20,7 +20,7 @@ pub struct Histogram {
 /// The counts of a histogram at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistogramSnapshot {
-    /// Count of each bucket, without the buckets before it.
+    /// Count of each bucket. The counts are not cumulative.
     pub buckets: Vec<u64>,
     /// Total number of durations.
     pub count: u64,
@@ -39,7 +39,7 @@ impl Histogram {
         self.sum_us.fetch_add(us, Ordering::Relaxed);
     }
 
-    /// The counts as they are now.
+    /// The current counts.
     pub fn snapshot(&self) -> HistogramSnapshot {
         let buckets: Vec<_> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
         HistogramSnapshot {

@@ -11,8 +11,8 @@ use super::{BUCKET_BOUNDS_US, DECISIONS};
 /// Number of minutes that are kept.
 pub(crate) const MINUTES_PER_HOUR: u64 = 60;
 
-/// Decisions and their durations in each of the last minutes. Counting takes no lock, so a decision at the start of a
-/// minute may be lost.
+/// Decisions and their durations in each of the last 60 minutes. Counting takes no lock, so a decision at the start of a
+/// minute may be lost while the slot of an earlier minute is cleared for reuse.
 pub struct Minutes(Vec<MinuteSlot>);
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Minutes {
         }
     }
 
-    /// The last minutes that have decisions, oldest first.
+    /// The minutes of the last hour that have decisions, oldest first.
     pub fn last_minutes(&self, now_ms: u64) -> Vec<MinuteCounts> {
         let now = now_ms / 60_000;
         let wanted = now.saturating_sub(MINUTES_PER_HOUR - 1)..=now;
@@ -95,7 +95,7 @@ impl MinuteSlot {
     }
 }
 
-/// The duration below which this percentage lies, interpolated within a bucket.
+/// The duration that `percent` of all calls did not exceed, interpolated within a bucket.
 fn percentile(buckets: &[u64], percent: u64) -> u64 {
     let all: u64 = buckets.iter().sum();
     let mut left = (all * percent).div_ceil(100);

@@ -16,11 +16,11 @@ pub use exposition::{DaemonReadings, OPEN_METRICS_MEDIA_TYPE, render};
 pub use histogram::{BUCKET_BOUNDS_US, Histogram, HistogramSnapshot};
 pub use minutes::{MinuteCounts, Minutes};
 
-/// All decisions, in the order of their strictness.
+/// All decisions, from weakest to strictest.
 const DECISIONS: [Decision; 5] =
     [Decision::None, Decision::Allow, Decision::Defer, Decision::Ask, Decision::Deny];
 
-/// Name for unknown harnesses, because names that callers choose are not bounded.
+/// Label for unknown harnesses. Their own names are not used, because callers could choose any number of names.
 const OTHER_HARNESS: &str = "other";
 
 /// All counters of a daemon. Counting takes no lock.
@@ -29,9 +29,9 @@ pub struct Metrics {
     decisions: Vec<AtomicU64>,
     /// Time from the arrival of a call to its decision.
     pub deciding: Histogram,
-    /// Time from the decision to its record on the disk.
+    /// Time from the decision until its record is on disk.
     pub recording: Histogram,
-    /// Decisions of the last hour.
+    /// Decisions of the last hour, per minute.
     pub minutes: Minutes,
     fallbacks: AtomicU64,
     refusals: AtomicU64,
@@ -65,7 +65,7 @@ impl Metrics {
         self.recording.observe(recording);
     }
 
-    /// Counts an imported decision that a hook made in-process.
+    /// Counts a decision that a hook made in-process and that was imported later.
     pub fn count_fallback(&self) {
         self.fallbacks.fetch_add(1, Ordering::Relaxed);
     }

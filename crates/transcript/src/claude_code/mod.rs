@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's transcripts: `projects/<directory>/<session>.jsonl`, and a directory with the session's name that has one file
-//! for each of its subagents.
+//! Claude Code's transcripts: `projects/<directory>/<session>.jsonl`. A directory with the session's name contains one file per
+//! subagent.
 
 mod usage;
 
@@ -25,7 +25,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: Some(usage::USAGE),
 };
 
-/// Lines about the client itself, without tool calls.
+/// Types of lines that are about the client itself and contain no tool calls.
 const IGNORED_TYPES: &[&str] = &[
     "agent-name",
     "agent-setting",
@@ -103,14 +103,14 @@ fn context_of_line(line: &Map<String, Value>) -> EventContext {
         session: payload_keys::find_id(line, &["sessionId"]),
         turn: payload_keys::find_id(line, &["promptId"]),
         cwd: payload_keys::find_id(line, &["cwd"]),
-        // A message of the client itself, such as an error, has no model.
+        // A message from the client itself, such as an error, has a placeholder such as `<synthetic>` as its model.
         model: model.filter(|model| !model.starts_with('<')),
         agent: agent.or_else(|| sidechain.then(|| "sidechain".to_owned())),
         ..EventContext::default()
     }
 }
 
-/// One block of a message.
+/// Reads one block of a message.
 fn read_block(
     line: &Map<String, Value>,
     block: &Map<String, Value>,
@@ -140,7 +140,7 @@ fn read_block(
     }
 }
 
-/// Text that the user typed; not text that the client inserts, or an agent's prompt for its subagent.
+/// Emits text that the user typed. Text that the client inserts, and an agent's prompt for its subagent, are ignored.
 fn emit_user_prompt(
     line: &Map<String, Value>,
     text: &str,

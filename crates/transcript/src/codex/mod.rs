@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one for each agent; that of a subagent names its
-//! session.
+//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one file per agent. A subagent's file names the session
+//! it belongs to.
 
 mod usage;
 
@@ -27,10 +27,10 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: Some(usage::USAGE),
 };
 
-/// Lines about the client itself, or lines that repeat the conversation.
+/// Types of lines that are about the client itself or repeat the conversation.
 const IGNORED_TYPES: &[&str] = &["compacted", "event_msg", "token_usage_record", "world_state"];
 
-/// Items of the conversation without calls of local tools.
+/// Types of conversation items that contain no calls to local tools.
 const IGNORED_ITEM_TYPES: &[&str] = &["ghost_snapshot", "message", "reasoning", "web_search_call"];
 
 fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
@@ -82,14 +82,14 @@ fn read_session_start(payload: &Map<String, Value>, known: &mut EventContext) {
     }
 }
 
-/// One item of the conversation.
+/// Reads one item of the conversation.
 fn read_item(payload: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &'static str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
     let call_id = if text("call_id").is_empty() { text("id") } else { text("call_id") };
     match text("type") {
         "message" if text("role") == "user" => prompt(payload, known, reader),
         "function_call" => match serde_json::from_str(text("arguments")) {
-            // Tools are grouped; those of MCP servers are named after both.
+            // Tools are grouped in namespaces. The name of an MCP tool consists of its namespace and its own name.
             Ok(args) if text("namespace").starts_with("mcp__") => {
                 let name = format!("{}__{}", text("namespace").trim_end_matches('_'), text("name"));
                 reader.emit_call(known, call_id, &name, args, None);
@@ -98,7 +98,7 @@ fn read_item(payload: &Map<String, Value>, known: &EventContext, reader: &mut Tr
             Err(_) => reader.report_unread(UnreadPart::Partial),
         },
         "custom_tool_call" => {
-            // Its input is one text; for `apply_patch` that is the patch.
+            // The input is a single string; for `apply_patch` it is the patch.
             let key = if text("name") == "apply_patch" { "patch" } else { "input" };
             reader.emit_call(known, call_id, text("name"), json!({key: text("input")}), None);
         }
@@ -120,7 +120,7 @@ fn read_item(payload: &Map<String, Value>, known: &EventContext, reader: &mut Tr
     }
 }
 
-/// Text that the user typed. Text that the client adds in the user's name has an origin, or begins with a tag.
+/// Emits text that the user typed. Text that the client adds in the user's name has another origin, or begins with a tag.
 fn prompt(payload: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let pieces = payload.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = pieces.filter_map(|piece| piece.get("text")?.as_str()).collect();
@@ -136,7 +136,7 @@ fn prompt(payload: &Map<String, Value>, known: &EventContext, reader: &mut Trans
     }
 }
 
-/// Error of a call: older versions have it in a JSON text, newer ones write the exit code into the model's text.
+/// Returns the error of a call. Older versions write the exit code into a JSON string, newer ones into the text for the model.
 fn error_of_output(output: &Value) -> Option<String> {
     if output.get("success").and_then(Value::as_bool) == Some(false) {
         return Some(output.get("content").and_then(Value::as_str).unwrap_or_default().to_owned());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in Codex's transcripts: totals of the thread, after every answer. Older versions write only `token_count`
+//! Token counts in Codex's transcripts: the thread's totals, written after every answer. Older versions write only `token_count`
 //! events; newer ones write the same totals earlier, in a `token_usage_record`.
 
 use serde::Deserialize;
@@ -43,7 +43,7 @@ struct TurnContext {
     model: Option<String>,
 }
 
-/// Cached tokens are part of the input here.
+/// Token counts as Codex writes them. `input_tokens` includes the cached tokens.
 #[derive(Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the client's")]
 struct CodexUsage {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Copilot CLI's transcripts: `session-state/<session>/events.jsonl`; older versions write `<session>.jsonl`. Lines of a
-//! subagent name it.
+//! Copilot CLI's transcripts: `session-state/<session>/events.jsonl`; older versions write `<session>.jsonl`. A subagent's lines
+//! contain its id.
 
 use std::path::Path;
 

@@ -29,7 +29,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Messages without tool calls.
+/// Types of messages without tool calls.
 const IGNORED_TYPES: &[&str] = &["error", "info", "warning"];
 
 fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
@@ -96,7 +96,7 @@ fn read_message(one: &Map<String, Value>, known: &mut EventContext, reader: &mut
     match text("type") {
         "user" => {
             let text_content = message_text(one.get("content"));
-            // The first message is the client's own, about its environment.
+            // The client itself writes the first message, which describes the environment.
             if !text_content.is_empty()
                 && !text_content.starts_with("<session_context>")
                 && known.agent.is_none()
@@ -116,7 +116,7 @@ fn read_message(one: &Map<String, Value>, known: &mut EventContext, reader: &mut
     }
 }
 
-/// A call and its result are written together. A message is written again when it changes.
+/// Reads a call and its result, which are written together. A message is written again when it changes.
 fn read_tool_call(call: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &'static str| call.get(key).and_then(Value::as_str).unwrap_or_default();
     let args = call.get("args").cloned().unwrap_or_default();
@@ -136,7 +136,7 @@ fn read_tool_call(call: &Map<String, Value>, known: &EventContext, reader: &mut 
     reader.emit_result(&context, text("id"), RecordedToolResult { error, output, duration_ms: None });
 }
 
-/// Texts of a message: one in older versions, a list in newer ones.
+/// Text of a message: a string in older versions, a list of parts in newer ones.
 fn message_text(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
@@ -161,7 +161,7 @@ fn read_project_root(path: &Path) -> Option<String> {
     Some(text.trim().to_owned()).filter(|root| !root.is_empty())
 }
 
-/// Session of a subagent's transcript: the directory that contains it.
+/// Session that a subagent belongs to: the name of the directory that contains the subagent's transcript.
 fn parent_session(path: &Path) -> Option<String> {
     let directory = path.parent()?.file_name()?.to_str()?;
     (directory != "chats").then(|| directory.to_owned())

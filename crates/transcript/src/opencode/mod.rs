@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode's transcripts: the database `opencode.db`. It is only read; reading does not create, repair or lock it.
+//! OpenCode's transcripts: the SQLite database `opencode.db`. Reading does not create, repair or lock it.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Parts of messages without tool calls.
+/// Types of message parts without tool calls.
 const IGNORED_TYPES: &[&str] = &[
     "agent",
     "compaction",
@@ -141,8 +141,9 @@ fn read_tool_call(part: &Value, context: &EventContext, reader: &mut TranscriptR
     reader.emit_result(&after, text("callID"), RecordedToolResult { error, output, duration_ms });
 }
 
-/// Opens a database without changing it. If all data is in the file itself, no log is opened, because that would create one. An
-/// existing log is used with its index; without an index no process has the database open, and the index is built in memory.
+/// Opens a database without changing it. If there is no write-ahead log, the database is opened as immutable, because SQLite
+/// would otherwise create a log. If there is a log, it is read with its index (`-shm`). If the index is missing, no process has
+/// the database open, and SQLite builds the index in memory.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {

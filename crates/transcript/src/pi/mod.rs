@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. Entries form a tree of which every branch happened, so all
-//! entries are read in the order of the file.
+//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. Entries form a tree of branches, all of which happened,
+//! so all entries are read in file order.
 
 use std::path::Path;
 
@@ -105,7 +105,7 @@ fn read_message(
                 ended,
             );
         }
-        // System prompts, commands of the user, summaries and messages of extensions.
+        // System prompts, the user's commands, summaries and messages from extensions.
         _ => {}
     }
 }
@@ -116,7 +116,7 @@ fn report_call(call: &Map<String, Value>, context: &EventContext, reader: &mut T
     reader.emit_call(context, text("id"), text("name"), args, None);
 }
 
-/// Text of a message, which is one text or a list of parts.
+/// Text of a message, whose content is a string or a list of parts.
 fn content_text(message: &Map<String, Value>) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.clone(),

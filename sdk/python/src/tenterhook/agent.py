@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Sessions of the agent that runs in the daemon, with the same hooks and rules as for all agents."""
+"""Sessions of the agent that runs in the daemon. The same hooks and rules apply to it as to all other agents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .channel import Channel
 
 PermissionMode = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk"]
-"""What a session may do without asking. Hooks and rules apply in every mode."""
+"""What a session may do without asking the user. Hooks and rules apply in every mode."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class GenerateStep:
     text: str = ""
     """`text`: text of the model that hooks have checked. `draft`: streamed text that hooks have not checked yet."""
     call: ToolCall | None = None
-    """`tool_call`: the call of the model."""
+    """`tool_call`: the tool call that the model made."""
     call_id: str = ""
     """`tool_result`: id of the call."""
     denied: bool = False
-    """`tool_result`: whether the call was denied; `output` of the result has the reason."""
+    """`tool_result`: whether the call was denied. If it was, the result's `output` is the reason."""
     nudge: str | None = None
-    """`tool_result`: suggestion of what the model could do instead."""
+    """`tool_result`: suggestion what the model could do instead of a denied call."""
     result: ToolResult | None = None
     """`tool_result`: result of the tool."""
     moment: Mapping[str, Any] = field(default_factory=dict)
@@ -96,7 +96,7 @@ def _read(event: pb.GenerateEvent) -> GenerateStep | None:
     what = event.WhichOneof("what")
     if what == "error":
         raise refused(event.error)
-    # Unknown steps of a newer daemon are ignored.
+    # A newer daemon may send steps that this version does not know; they are ignored.
     return _STEPS[what](event) if what in _STEPS else None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Answers of callbacks of the Claude Agent SDK, in the form that Claude Code obeys."""
+"""Converts the answers of Claude Agent SDK callbacks into the form that Claude Code obeys."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def refusal(event: str, reason: str) -> Output:
 
 
 def obeyed(event: str, output: Output) -> Output:
-    """Rewrites an answer so that the client obeys it. The client would run the tool after `continue: false` at
-    `PreToolUse`, and ignore `decision: "block"` at `PermissionRequest`."""
+    """Rewrites an answer so that the client obeys it. Without the change, the client would run the tool in spite of
+    `continue: false` in `PreToolUse`, and would ignore `decision: "block"` in `PermissionRequest`."""
     if output.get("async"):
         return output
     specific = specific_of(output)
@@ -56,8 +56,8 @@ def obeyed(event: str, output: Output) -> Output:
 
 
 def residue(event: str, output: Output) -> Output:
-    """Returns the part of an answer that the callback itself gives when Tenterhook's entry contains the rest. A refusal
-    is given by both, so that it cannot be lost. Parts that would count twice or race are left out."""
+    """Returns the part of an answer that the callback itself returns; Tenterhook's hook entry returns the rest. A
+    refusal is returned by both, so that it cannot be lost. Parts that must not be applied twice are left out."""
     if output.get("async"):
         return output
     rest = {key: value for key, value in output.items() if key not in _CARRIED_BY_REPLY}
@@ -71,7 +71,7 @@ def residue(event: str, output: Output) -> Output:
 
 
 def beside_reply(event: str, output: Output, reply: Output) -> Output:
-    """Merges Tenterhook's reply with the answer of a single callback, whose refusal still counts."""
+    """Merges Tenterhook's reply with the answer of a single callback. A refusal by the callback stays in effect."""
     own = residue(event, output)
     if own.get("async"):
         return reply or own
@@ -80,7 +80,7 @@ def beside_reply(event: str, output: Output, reply: Output) -> Output:
 
 
 def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
-    """Adds the permission rules of allowed requests to Tenterhook's reply; only the callbacks know them."""
+    """Adds the permission rules of callbacks that allowed the request to Tenterhook's reply, which lacks them."""
     specific = specific_of(reply)
     if _behavior(specific) != "allow":
         return reply
@@ -93,7 +93,7 @@ def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
 
 
 def unjudged(event: str, outputs: Iterable[Output]) -> Output:
-    """Returns the parts that the callbacks left to Tenterhook's entry, if Tenterhook cannot be reached."""
+    """Returns the parts of the answers that Tenterhook's reply would contain, for use if Tenterhook is unreachable."""
     answers = [output for output in outputs if not output.get("async")]
     specifics = [specific_of(answer) for answer in answers]
     said: Output = {}

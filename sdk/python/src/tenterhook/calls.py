@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Running handlers: each call runs once, even if the daemon sends it again."""
+"""Runs handlers. Each call runs its handler once, even if the daemon sends the call again."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CallKey = tuple[str, int]
 """Event id and call id. Another daemon may use the same call ids, but not for the same event."""
 
 _MAX_KEPT_RESPONSES = 1024
-"""Most responses that are kept in case they were lost."""
+"""Maximum number of responses that are kept in case the daemon did not receive them."""
 _STREAM_CHECK_SECONDS = 0.01
-"""Seconds between checks whether the stream is open."""
+"""Interval in seconds at which the code checks whether the stream is open."""
 _MAX_MODIFIED_BYTES = 15 * 1024 * 1024
-"""Most bytes of a modification: the daemon closes a stream with a message over 16 MiB."""
+"""Maximum size of a modification: the daemon closes a stream if a message is larger than 16 MiB."""
 _ACTIONS = {"continue": pb.CONTINUE, "block": pb.BLOCK, "retry": pb.RETRY, "skip": pb.SKIP}
 
 
@@ -43,12 +43,12 @@ class Calls:
         self._answered: OrderedDict[CallKey, pb.HookResponse] = OrderedDict()
 
     def stream_ended(self) -> None:
-        """Holds responses to calls of this stream until the daemon sends the calls again: the next stream may belong to
-        another daemon, which uses the same call ids for other calls."""
+        """Holds back the responses to this stream's calls until the daemon sends the calls again. The next stream may
+        belong to another daemon, which may use the same call ids for other calls."""
         self._awaited.clear()
 
     def ask(self, hook: Hook | None, asked: pb.HookEvent) -> None:
-        """Runs the handler or, if the call was received before, sends its response."""
+        """Runs the handler of a call. If the call was received before, sends its earlier response instead."""
         if hook is None and _is_observer(asked):
             return
         question = (asked.event_id, asked.call_id)
@@ -64,7 +64,7 @@ class Calls:
             self._start(question, self._answer(hook, asked), asked.timeout_ms)
 
     def cancel(self, asked: pb.HookEvent) -> None:
-        """Cancels a call. The message has only its call id."""
+        """Cancels a call. The daemon's message contains only the call id, not the event id."""
         if question := self._awaited.get(asked.call_id):
             self._give_up(question)
 
@@ -114,7 +114,7 @@ class Calls:
         await self._deliver(question, answer)
 
     async def _deliver(self, question: CallKey, answer: pb.HookResponse) -> None:
-        """Sends a response while the daemon waits for it: on the stream of the call, or on a later one."""
+        """Sends a response as long as the daemon waits for it, on the call's own stream or on a later stream."""
         while self._awaited.get(question[1]) == question:
             if await self._send(answer):
                 return

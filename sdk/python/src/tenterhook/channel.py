@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Connections to the daemon: through the socket of this user account or, without one, TCP with a token."""
+"""Connections to the daemon: through this account's socket or, if there is no socket, over TCP with a token."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Channel:
     def __init__(self, target: str, metadata: tuple[tuple[str, str], ...]) -> None:
         self.target = target
         self._metadata = metadata
-        # gRPC would use the path of the socket as host name, which a strict HTTP/2 server rejects.
+        # By default gRPC uses the socket's path as the host name, which a strict HTTP/2 server rejects.
         named = [("grpc.default_authority", "localhost")] if target.startswith("unix:") else []
         self._channel = grpc.aio.insecure_channel(target, options=[*_OPTIONS, *named])
         self._stub: HookServiceAsyncStub = HookServiceStub(self._channel)
@@ -128,11 +128,11 @@ class Channel:
         return await self._ask(self._stub.Fire, request)
 
     async def set_audit_level(self, request: pb.SetAuditLevelRequest) -> pb.SetAuditLevelResponse:
-        """Sets how much is recorded."""
+        """Sets how much is recorded about hooks."""
         return await self._ask(self._stub.SetAuditLevel, request)
 
     async def close(self, grace: float | None = None) -> None:
-        """Closes the channel; calls in progress may take this many seconds more."""
+        """Closes the channel. Calls in progress may take `grace` more seconds."""
         await self._channel.close(grace)
 
     async def create_session(self, request: agent_pb.CreateSessionRequest) -> agent_pb.CreateSessionResponse:

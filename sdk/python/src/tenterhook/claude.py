@@ -37,11 +37,11 @@ chunk of text)."""
 _GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
 """Events before an action: if Tenterhook cannot be reached, the action is blocked."""
 _DECIDING = (*_GATES, "UserPromptExpansion", "Stop", "SubagentStop", "PreCompact")
-"""Events at which a callback can block something: its answer is part of Tenterhook's record of the event."""
+"""Events in which a callback can block an action. Its answer becomes part of Tenterhook's record of the event."""
 _DEFAULT_CALLBACK_SECONDS = 60.0
-"""Time limit of a callback that sets none."""
+"""Default time limit of a callback, in seconds."""
 _MAX_TIMEOUT_SECONDS = 3600
-"""Largest timeout that is read as seconds; larger ones are milliseconds, as in older documents."""
+"""Largest timeout that is read as seconds. Larger numbers are read as milliseconds, as in older documentation."""
 
 
 def tenterhook_hooks(
@@ -73,7 +73,7 @@ def tenterhook_hooks(
     gatherer = AnswerGatherer()
     judged = cast("tuple[HookEvent, ...]", tuple(events))
     together: dict[HookEvent, list[HookMatcher]] = {}
-    # The client calls entries in this order. Tenterhook's is last, to collect the callbacks of the same call.
+    # The client calls entries in this order. Tenterhook's entry is last, so that it can collect the callbacks' answers.
     for event, matchers in (hooks or {}).items():
         gathered = event in judged and event in _DECIDING
         together[event] = []
@@ -151,14 +151,15 @@ def _answering(event: str, own: _OwnCallback, gatherer: AnswerGatherer, ask: Ask
         said = obeyed(event, dict(answer.output))
         if await announced.was_collected():
             return cast("HookJSONOutput", residue(event, said))
-        # Tenterhook's entry ran before this callback was called, so this answer gets its own record.
+        # Tenterhook's entry had already run when this callback was called, so this answer gets its own record.
         return cast("HookJSONOutput", beside_reply(event, said, await ask(given, [answer])))
 
     return answering
 
 
 def _asker(client: TenterhookClient, on_failure: str, timeout_ms: int) -> Ask:
-    """Sends an event to Tenterhook in Claude Code's own format, with a slightly shorter time limit than Claude Code."""
+    """Returns a function that sends an event to Tenterhook in Claude Code's own format, with a slightly shorter time
+    limit than Claude Code's."""
 
     async def ask(given: Mapping[str, Any], callbacks: Sequence[CallbackAnswer]) -> Output:
         event = given["hook_event_name"]
@@ -177,7 +178,7 @@ def _asker(client: TenterhookClient, on_failure: str, timeout_ms: int) -> Ask:
 
 
 def _heard(event: str, reply: NativeReply) -> Output:
-    """Interprets the exit of a hook program in the same way as Claude Code."""
+    """Interprets the exit code and output of a hook program in the same way as Claude Code."""
     if reply.exit_code != 0:
         return refusal(event, reply.stderr.strip() or "blocked")
     return cast("Output", json.loads(reply.stdout)) if reply.stdout.strip() else {}

@@ -128,8 +128,8 @@ class TenterhookClient(Registering):
         return block()
 
     def unregister_hook(self, hook_id: str) -> Pending[bool]:
-        """Unregisters a hook; its handler no longer runs. Await the result to wait until the daemon has removed it; the
-        result is false if there was no such hook."""
+        """Unregisters a hook, so that its handler no longer runs. Await the result to wait until the daemon has removed
+        the hook. The result is false if this client had no hook with this id."""
         hook, link = self._hooks.pop(hook_id, None), self._link
 
         async def unregister() -> bool:
@@ -147,7 +147,7 @@ class TenterhookClient(Registering):
         return [hook.info() for hook in self._hooks.values() if hook.hook_id != self._observing]
 
     async def list_all_hooks(self) -> list[ListedHook]:
-        """Lists all active hooks of the daemon, of all owners, in the order in which they run."""
+        """Lists the daemon's active hooks of all owners, in the order in which they run."""
         answer = await (await self._channel()).list(pb.ListHooksRequest(all=True))
         return [to_listed_hook(hook) for hook in answer.hooks]
 
@@ -168,7 +168,7 @@ class TenterhookClient(Registering):
     # === the connection ===
 
     async def ready(self) -> None:
-        """Waits until the daemon has all hooks. Raises an error if it refuses one or cannot be reached."""
+        """Waits until all hooks are registered. Raises an error if the daemon refuses a hook or cannot be reached."""
         later, self._later = self._later, []
         await self._channel()
         for pending in later:
@@ -245,7 +245,7 @@ class TenterhookClient(Registering):
         """Runs an event of an agent through hooks and rules and records the outcome. `source` is the agent's name.
 
         Raises:
-            NotConnectedError: There is no decision. A guarded agent should not continue.
+            NotConnectedError: The daemon did not decide. A guarded agent should not continue.
         """
         payload = event.payload() if isinstance(event, HookEvent) else dict(event)
         event_type = payload.pop("eventType", None)
@@ -269,8 +269,8 @@ class TenterhookClient(Registering):
         timeout_ms: int | None = None,
         callbacks: Sequence[CallbackAnswer] = (),
     ) -> Outcome:
-        """Fires an event in a harness's own format; `reply` has that format too. `callbacks` are answers of hooks that
-        already ran in this program: they are combined with the policy, and the record names them."""
+        """Fires an event in a harness's own format; the outcome's `reply` has that format too. `callbacks` are answers
+        of hooks that already ran in this program: they are combined with the policy, and the record names them."""
         request = pb.FireRequest(
             event_type=event, payload=as_json(payload), source=harness, native=True, timeout_ms=timeout_ms or 0
         )
@@ -283,7 +283,7 @@ class TenterhookClient(Registering):
         return outcome
 
     async def watch(self, *kinds: str, session_id: str | None = None) -> AsyncIterator[WatchEvent]:
-        """Streams the events of the daemon from now on, of these kinds or all, until the connection ends."""
+        """Streams the daemon's events from now on, until the connection ends. Without `kinds`, all events."""
         call = (await self._channel()).watch(pb.WatchRequest(kinds=kinds, session_id=session_id or ""))
         try:
             async for news in call:
@@ -326,7 +326,7 @@ class TenterhookClient(Registering):
         tools: Sequence[str] = (),
         permission_mode: PermissionMode = "default",
     ) -> str:
-        """Starts a session of the daemon's agent and returns its id. Only this client can use it.
+        """Starts a session of the daemon's agent and returns its id. Only this client can use the session.
 
         Args:
             working_directory: Working directory; defaults to that of this process.
@@ -366,8 +366,8 @@ class TenterhookClient(Registering):
     async def execute_tool(
         self, session_id: str, tool: str, args: ToolArgs, *, timeout_ms: int | None = None
     ) -> ToolResult:
-        """Runs a tool in a session, with the same hooks and rules as for a call by the model. Inside a handler, the
-        handler's own hook is not called for it. A tool that ran and failed is a result.
+        """Runs a tool in a session. The same hooks and rules apply as to a call by the model, except that a handler
+        that calls this method is not called about the tool. A tool that ran and failed is a result, not an error.
 
         Raises:
             RefusedError: The call was denied (`blocked`), or the session belongs to another client (`not-found`).

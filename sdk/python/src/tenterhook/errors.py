@@ -25,7 +25,7 @@ ErrorCode = Literal[
 
 
 class TenterhookError(Exception):
-    """Base class of errors; `hint` says what to do."""
+    """Base class of this package's errors; `hint` says what to do."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message if hint is None else f"{message} ({hint})")

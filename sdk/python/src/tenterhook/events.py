@@ -23,7 +23,7 @@ class HookEvent:
 
     event_type: str = field(default="", metadata=wire.LOCAL)
     session_id: str = ""
-    """The harness's id of the session."""
+    """The session's id in the harness."""
     timestamp: int = 0
     """Milliseconds since 1970. In a fired event, 0 means that the daemon sets it."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -249,7 +249,7 @@ EVENTS: dict[str, type[HookEvent]] = {
         NotificationEvent,
     )
 }
-"""All event types: the thirteen of the hook design, then five more that harnesses have."""
+"""All event types: the thirteen types of the original hook design, then five more that harnesses have."""
 
 
 def read_event(event_type: str, payload: bytes | Mapping[str, Any]) -> HookEvent:

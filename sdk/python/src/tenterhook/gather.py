@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Collects the answers of a program's own callbacks for Tenterhook's entry of the same call."""
+"""Collects the answers of a program's own callbacks for Tenterhook's hook entry, which is called for the same call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from .v1 import hooks_pb2 as pb
 
 _COLLECT_GRACE = 0.25
-"""Seconds that an answer waits for Tenterhook's entry of the same call, which the client calls at the same time."""
+"""How long an answer waits for Tenterhook's entry, in seconds. The client calls both at the same time."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class _PendingCall:
 
 
 class AnswerGatherer:
-    """Matches callbacks with Tenterhook's entry of the same call, so that one call is one record. Only the client knows
-    which callbacks a matcher selects."""
+    """Matches callbacks with Tenterhook's entry for the same call, so that each call has one record. Callbacks announce
+    themselves, because only the client knows which callbacks a matcher selects."""
 
     def __init__(self) -> None:
         self._pending: dict[str, _PendingCall] = {}
@@ -81,7 +81,7 @@ class Announced:
             self._answer.set_result(answer)
 
     def expire(self) -> None:
-        """Drops the answer if it is not collected soon; the callback does not wait."""
+        """Drops the answer if it is not collected soon. Does not wait."""
         asyncio.get_running_loop().call_later(_COLLECT_GRACE, self._gatherer.forget, self._key, self._call)
 
     async def was_collected(self) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The event that the current code handles. Requests of a handler to the daemon's agent name its hook."""
+"""The event that the current code handles. A handler's requests to the daemon's agent contain the handler's hook."""
 
 from __future__ import annotations
 

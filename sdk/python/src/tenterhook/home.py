@@ -25,7 +25,7 @@ class Address:
 
 
 def find_home(home: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Path:
-    """Returns the given state directory, else `TENTERHOOK_HOME`, else the default of the platform."""
+    """Returns the given state directory, or else `TENTERHOOK_HOME`, or else the platform's default."""
     env = os.environ if environment is None else environment
     if home is not None:
         return Path(home).absolute()
@@ -44,11 +44,11 @@ def find_home(home: str | os.PathLike[str] | None, environment: Mapping[str, str
 
 
 def address_of(home: Path) -> Address:
-    """Returns the address of the daemon of a state directory: its socket, else its TCP port. It is looked up for each
-    connection, because a restarted daemon may have another port.
+    """Returns the address of a state directory's daemon: its socket or, if there is no socket, its TCP port. The
+    address is looked up for each connection, because a restarted daemon may have another port.
 
-    The port is not tried if a socket does not answer: the port of a dead daemon may belong to another program, which
-    would receive the token.
+    If the socket exists but does not answer, the port is not tried: the port of a dead daemon may belong to another
+    program, which would receive the token.
     """
     socket = home / "run" / "tenterhook.sock"
     if socket.exists():
@@ -60,12 +60,12 @@ def address_of(home: Path) -> Address:
 
 
 def unix(socket: Path) -> Address:
-    """The way to a socket; its path may have blanks and quotes."""
+    """Returns the address of a socket, whose path may contain blanks and quotes."""
     return Address(f"unix:{quote(str(socket))}")
 
 
 def token_of(home: Path) -> str | None:
-    """The token that opens the TCP port, if this account may read it."""
+    """Returns the token for the TCP port, if this account may read it."""
     return _text(home / "run" / "token")
 
 

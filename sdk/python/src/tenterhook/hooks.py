@@ -22,7 +22,7 @@ AsyncHandler = Callable[[E], Awaitable["HookResponse | None"]]
 PlainHandler = Callable[[E], "HookResponse | None"]
 """A plain function. It runs in a thread, which cannot be cancelled."""
 Handler = AsyncHandler[E] | PlainHandler[E]
-"""The function of a hook. Returning nothing continues."""
+"""The function of a hook. If it returns nothing, the action continues."""
 
 
 class Decorator(Protocol[E]):
@@ -112,7 +112,7 @@ class Hook:
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def settle(self, error: TenterhookError | None) -> None:
-        """Sets the answer of the daemon: registered, or the error."""
+        """Stores the daemon's answer: the hook is registered if `error` is None."""
         self.state, self.error = ("registered", None) if error is None else ("refused", error)
         self.settled.set()
 
@@ -156,7 +156,7 @@ def make_hook(
     config: Mapping[str, Any] | None,
     hook_id: str | None,
 ) -> Hook:
-    """Creates a hook and checks its options, as far as that is possible without the daemon."""
+    """Creates a hook and checks its options as far as possible without the daemon."""
     if not isinstance(event, str) or not event:
         raise InvalidHookError(f"the event must be a string such as 'PreToolUse', not {event!r}")
     if not callable(handler):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The connection to the daemon, which is opened again after it breaks: one stream, its hooks and their handlers."""
+"""The connection to the daemon: one stream, its hooks and their handlers. It is opened again after it breaks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("tenterhook")
 
 _HELLO_TIMEOUT = 5.0
-"""Seconds that the daemon has for its first message."""
+"""Time limit in seconds for the daemon's first message."""
 _MIN_DELAY, _MAX_DELAY = 0.05, 5.0
 """First and longest delay between attempts, in seconds."""
 _CLOSE_TIMEOUT = 2.0
-"""Seconds that closing may take."""
+"""Time limit in seconds for closing."""
 
 
 class Link:
@@ -101,7 +101,7 @@ class Link:
                 await self._channel.unregister(hook.hook_id)
 
     def wait_before_closing(self, task: asyncio.Task[Any]) -> None:
-        """Makes `close` wait for the unregistration of a hook, even if the caller does not."""
+        """Makes `close` wait until a hook is unregistered, even if the caller does not wait for it."""
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
 
@@ -203,7 +203,7 @@ class Link:
             log.debug("the daemon is ending")
 
     async def _send(self, answer: pb.HookResponse) -> bool:
-        """Sends a response; returns whether that was possible. If the stream breaks, the daemon asks again."""
+        """Sends a response. Returns false if that failed. If the stream breaks, the daemon sends the call again."""
         async with self._writing:
             stream = self._stream
             if stream is None or not self._connected.is_set():

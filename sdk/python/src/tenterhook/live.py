@@ -95,7 +95,7 @@ class Todos:
             return self._set(event.session_id, [_item(item) for item in items if isinstance(item, Mapping)])
         before, known = self._lists.get(event.session_id, []), _text(args, "taskId", "task_id", "id")
         if event.tool == "TaskCreate":
-            # The arguments have no id; agents number tasks in the order of creation.
+            # Without an id in the arguments, the task's number is used: agents number tasks in the order of creation.
             made = replace(_item(args), id=known or str(len(before) + 1))
             return self._set(event.session_id, [*before, made])
         if event.tool != "TaskUpdate" or known is None:

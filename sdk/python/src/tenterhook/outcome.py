@@ -29,7 +29,7 @@ class Outcome:
 
     event_id: str
     action: Literal["continue", "block", "retry"]
-    """At `ToolError` it may be `retry`: the tool should be called again."""
+    """Whether the action continues or is blocked. After a `ToolError`, `retry` means: call the tool again."""
     decision: Decision
     """The decision as in the ledger; `none` if no hook or rule decided."""
     reason: str | None = None

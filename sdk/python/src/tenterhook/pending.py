@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Background work that need not be awaited."""
+"""Background work that does not have to be awaited."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ log = logging.getLogger("tenterhook")
 
 
 class Pending(Awaitable[T], Generic[T]):
-    """Background work. It starts immediately if an event loop runs, else when it or the client's `ready()` is awaited.
-    Awaiting it returns its result or raises its error; an error that is not awaited is logged."""
+    """Background work. It starts immediately if an event loop runs, or else when it or the client's `ready()` is
+    awaited. Awaiting it returns its result or raises its error. If it is not awaited, an error is logged."""
 
     def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._begin = begin

@@ -47,7 +47,7 @@ class HookResponse:
     @classmethod
     def retry(cls, delay_ms: int | None = None, *, reason: str | None = None) -> HookResponse:
         """Asks the daemon to call the hook again after a delay, by default one second. The number of retries is
-        limited; then the action is blocked."""
+        limited; after the last retry the action is blocked."""
         if delay_ms is not None and (isinstance(delay_ms, bool) or delay_ms < 0):
             raise ValueError(f"the delay must be a number of milliseconds, not {delay_ms!r}")
         return cls("retry", reason=reason, delay_ms=delay_ms)

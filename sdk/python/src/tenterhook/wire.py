@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Converts dataclasses to and from JSON.
 
-Python uses `session_id` where JSON uses `sessionId`. The metadata of a field names a different key or the class of a
-nested object.
+Python uses `session_id` where JSON uses `sessionId`. A field's metadata can specify a different JSON key, or the class
+of a nested object.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Reader = Callable[[Any], Any]
 
 
 def key(name: str) -> Metadata:
-    """Metadata of a field with another key in JSON."""
+    """Metadata of a field that has a different key in JSON."""
     return {"key": name}
 
 

@@ -8,7 +8,7 @@ import type {
   SyncHookJSONOutput,
 } from "./output.js";
 
-/** All fields of `hookSpecificOutput` at the deciding events. */
+/** All fields of `hookSpecificOutput` for events in which a callback can decide. */
 type SpecificOutput = Partial<Omit<PreToolUseSpecificOutput, "hookEventName">> &
   Partial<Omit<PermissionRequestSpecificOutput, "hookEventName">> & { hookEventName?: string };
 
@@ -35,8 +35,8 @@ export function refusal(event: ClaudeHookEvent, reason: string): SyncHookJSONOut
 }
 
 /**
- * Rewrites an answer so that the client obeys it. The client would run the tool after `continue: false` at `PreToolUse`,
- * and ignore `decision: "block"` at `PermissionRequest`.
+ * Rewrites an answer so that the client obeys it. Without the change, the client would run the tool in spite of
+ * `continue: false` in `PreToolUse`, and would ignore `decision: "block"` in `PermissionRequest`.
  */
 export function obeyed(event: ClaudeHookEvent, output: HookJSONOutput): HookJSONOutput {
   if (!isSync(output)) return output;
@@ -59,9 +59,9 @@ function isDenied({ decision }: SpecificOutput): boolean {
 }
 
 /**
- * Returns the part of an answer that the callback itself gives when Tenterhook's entry contains the rest. A refusal is
- * given by both, so that it cannot be lost. Parts that would count twice or race (texts, a changed input, a permission)
- * are left out.
+ * Returns the part of an answer that the callback itself returns; Tenterhook's hook entry returns the rest. A refusal is
+ * returned by both, so that it cannot be lost. Parts that must not be applied twice (texts, a changed input, a
+ * permission) are left out.
  */
 export function residue(event: ClaudeHookEvent, output: HookJSONOutput): HookJSONOutput {
   if (!isSync(output)) return output;
@@ -74,7 +74,7 @@ export function residue(event: ClaudeHookEvent, output: HookJSONOutput): HookJSO
   return { ...rest, hookSpecificOutput: specific as never };
 }
 
-/** Adds the permission rules of allowed requests to Tenterhook's reply; only the callbacks know them. */
+/** Adds the permission rules of callbacks that allowed the request to Tenterhook's reply, which lacks them. */
 export function withPermissions(reply: HookJSONOutput, outputs: HookJSONOutput[]): HookJSONOutput {
   const decision = isSync(reply) ? specificOf(reply).decision : undefined;
   if (decision?.behavior !== "allow") return reply;
@@ -87,7 +87,7 @@ export function withPermissions(reply: HookJSONOutput, outputs: HookJSONOutput[]
   return { ...reply, hookSpecificOutput: { hookEventName, decision: { ...decision, updatedPermissions } } };
 }
 
-/** Returns the parts that the callbacks left to Tenterhook's entry, if Tenterhook cannot be reached. */
+/** Returns the parts of the answers that Tenterhook's reply would contain, for use if Tenterhook is unreachable. */
 export function answerWithoutTenterhook(event: ClaudeHookEvent, outputs: HookJSONOutput[]): HookJSONOutput | undefined {
   const answers = outputs.filter(isSync);
   const specifics = answers.map(specificOf);
@@ -110,7 +110,7 @@ function compact<T extends object>(fields: T): T | undefined {
   return given.length > 0 ? (Object.fromEntries(given) as T) : undefined;
 }
 
-/** Merges Tenterhook's reply with the answer of a single callback, whose refusal still counts. */
+/** Merges Tenterhook's reply with the answer of a single callback. A refusal by the callback stays in effect. */
 export function mergeWithReply(event: ClaudeHookEvent, output: HookJSONOutput, reply: HookJSONOutput): HookJSONOutput {
   const own = residue(event, output);
   if (!isSync(own) || !isSync(reply)) return isSync(reply) ? own : reply;

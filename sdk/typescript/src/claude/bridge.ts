@@ -39,7 +39,7 @@ export function tenterhookHooks(client: TenterhookClient, options: TenterhookHoo
   const ask = createAsk(client, onFailure, Math.max(timeout * 1000 - APPROVAL_MARGIN_MS, 1000));
   const gatherer = new AnswerGatherer();
   const all: AgentSdkHooks = {};
-  // The client calls entries in this order. Tenterhook's is last, so that it can collect the callbacks of the same call.
+  // The client calls entries in this order. Tenterhook's entry is last, so that it can collect the callbacks' answers.
   for (const [event, matchers = []] of Object.entries(own) as [ClaudeHookEvent, ClaudeHooks["PreToolUse"]][]) {
     const gathered = events.includes(event) && DECIDING_EVENTS.has(event);
     let number = 0;
@@ -85,7 +85,7 @@ function createAsk(client: TenterhookClient, onFailure: "block" | "continue", ti
   };
 }
 
-/** Interprets the exit of a hook program in the same way as Claude Code. */
+/** Interprets the exit code and output of a hook program in the same way as Claude Code. */
 function interpretReply(event: ClaudeHookEvent, { stdout, stderr, exitCode }: NativeReply): HookJSONOutput {
   if (exitCode === 2) return refusal(event, stderr.trim());
   return stdout.trim() === "" ? {} : (JSON.parse(stdout) as HookJSONOutput);
@@ -118,7 +118,7 @@ function recordAnswer(
       throw error;
     }
     if (await collected()) return residue(event, output);
-    // Tenterhook's entry ran before this callback was called, so this answer gets its own record.
+    // Tenterhook's entry had already run when this callback was called, so this answer gets its own record.
     return mergeWithReply(event, output, await ask(input, options.signal, [await answer]));
   };
 }

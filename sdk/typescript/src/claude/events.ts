@@ -45,7 +45,7 @@ export const GATES: ReadonlySet<ClaudeHookEvent> = new Set<ClaudeHookEvent>([
   "UserPromptSubmit",
 ]);
 
-/** Events at which a callback can block something: its answer becomes part of Tenterhook's record of the event. */
+/** Events in which a callback can block an action. Its answer becomes part of Tenterhook's record of the event. */
 export const DECIDING_EVENTS: ReadonlySet<ClaudeHookEvent> = new Set<ClaudeHookEvent>([
   ...GATES,
   "UserPromptExpansion",

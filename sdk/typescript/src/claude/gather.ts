@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { NativeCallback } from "../fire.js";
 import type { ClaudeHookInput } from "./input.js";
 
-/** How long an answer waits for Tenterhook's entry of the same call, which the client calls at the same time. */
+/** How long an answer waits for Tenterhook's entry. The client calls both at the same time. */
 const COLLECT_GRACE_MS = 250;
 
 /** The answers to one call. */
@@ -16,8 +16,8 @@ interface PendingCall {
 }
 
 /**
- * Collects the answers of the program's own callbacks for Tenterhook's entry of the same call, so that one call is one
- * record. Only the client knows which callbacks a matcher selects, so they are matched here.
+ * Collects the answers of the program's own callbacks for Tenterhook's entry, so that each call has one record. Callbacks
+ * announce themselves, because only the client knows which callbacks a matcher selects.
  */
 export class AnswerGatherer {
   readonly #pending = new Map<string, PendingCall>();

@@ -26,7 +26,7 @@ export interface ClaudeHookMatcher<E extends ClaudeHookEvent = ClaudeHookEvent> 
   hooks: ClaudeHookCallback<E>[];
   /**
    * Time limit of each callback in seconds, as in the Agent SDK; defaults to 60. A number above 3600 is read as
-   * milliseconds, as in older documents; 3000 is 50 minutes.
+   * milliseconds, as in older documentation. Smaller numbers are always seconds: 3000 is 50 minutes.
    */
   timeout?: number;
   /** Time limit in milliseconds; takes precedence over `timeout`. */

@@ -57,7 +57,7 @@ export interface SessionStartHookInput extends BaseHookInput {
 
 export interface SessionEndHookInput extends BaseHookInput {
   hook_event_name: "SessionEnd";
-  /** Reason of the end. */
+  /** Why the session ended. */
   reason: string;
 }
 
@@ -94,7 +94,7 @@ export interface NotificationHookInput extends BaseHookInput {
   notification_type: string;
 }
 
-/** An event of which only the common fields are described here. */
+/** An event for which this package declares only the common fields. */
 export interface OtherHookInput<E extends string> extends BaseHookInput {
   hook_event_name: E;
   [field: string]: unknown;

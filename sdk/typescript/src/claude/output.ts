@@ -7,7 +7,7 @@ export type HookJSONOutput = SyncHookJSONOutput | AsyncHookJSONOutput;
 
 /** An immediate answer. */
 export interface SyncHookJSONOutput {
-  /** If false, the agent ends its turn. At `PreToolUse` the tool does not run either. */
+  /** If false, the agent ends its turn. In `PreToolUse`, the tool does not run either. */
   continue?: boolean;
   suppressOutput?: boolean;
   stopReason?: string;

@@ -2,7 +2,7 @@
 
 import type { ClaudeHookMatcher } from "./hooks.js";
 
-/** Time limit of a callback that sets none. */
+/** Default time limit of a callback, in seconds. */
 export const DEFAULT_CALLBACK_SECONDS = 60;
 /** Largest timeout that is read as seconds. */
 const MAX_TIMEOUT_SECONDS = 3600;

@@ -4,7 +4,7 @@
 const MIN_DELAY_MS = 50;
 const MAX_DELAY_MS = 5000;
 
-/** Delay before the next attempt: doubled each time, with random jitter so that clients do not reconnect at once. */
+/** Delay before the next attempt: doubled each time, with random jitter so that clients do not all reconnect at once. */
 export class Backoff {
   #next = MIN_DELAY_MS;
 

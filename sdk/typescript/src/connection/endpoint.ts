@@ -4,9 +4,9 @@ import { openSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { asError, TenterhookError } from "../errors.js";
 
-/** Address of the daemon. By default it is found from the environment, in the same way as by the program `tenterhook`. */
+/** Address of the daemon. By default it is found through the environment, as the program `tenterhook` finds it. */
 export interface EndpointOptions {
-  /** State directory; defaults to `$TENTERHOOK_HOME`, else the default of the platform. */
+  /** State directory; defaults to `$TENTERHOOK_HOME`, or else to the platform's default. */
   home?: string;
   /** `unix:/path` or `http://127.0.0.1:7878`; defaults to `$TENTERHOOK_DAEMON_URL`, else the socket in the state directory. */
   address?: string;
@@ -22,7 +22,7 @@ export interface Endpoint {
   token?: string;
 }
 
-/** Environment in which the daemon is searched. */
+/** The environment through which the daemon is found. */
 export interface ProcessEnvironment {
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
@@ -80,7 +80,7 @@ function readToken(home: string): string {
   }
 }
 
-/** Shortens a path that is too long for a socket by going through a file descriptor of its directory, on Linux. */
+/** On Linux, shortens a path that is too long for a socket by using a file descriptor of its directory. */
 function shortenSocketPath(path: string, platform: NodeJS.Platform): string {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES || platform !== "linux") return path;
   let descriptor = directories.get(dirname(path));
@@ -99,5 +99,5 @@ function openDirectory(path: string): number {
   }
 }
 
-/** Open directories of sockets with long paths. They stay open. */
+/** File descriptors of directories, for sockets with long paths. They stay open. */
 const directories = new Map<string, number>();

@@ -96,7 +96,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     const leaving = this.registry.list().map((hook) => this.registry.remove(hook.id));
-    // Includes hooks that were removed before and are not yet removed at the daemon.
+    // Also waits for hooks that were removed earlier and that the daemon has not removed yet.
     const left = Promise.allSettled([...leaving, this.registry.allRemoved()]);
     if (this.#state === "connected") {
       this.sync();
@@ -165,7 +165,7 @@ export class Link {
   }
 }
 
-/** Waits for a promise, at most this long. */
+/** Waits for a promise, but at most `timeoutMs`. */
 function waitAtMost(awaited: Promise<unknown>, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, timeoutMs);

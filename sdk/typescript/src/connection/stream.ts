@@ -40,7 +40,7 @@ export class HookStream {
   readonly #backoff = new Backoff();
   #call: ClientDuplexStream<HookResponse, HookEvent> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the daemon has sent HELLO. Until then it may be a new daemon that did not send the pending calls. */
+  /** Whether the daemon has sent HELLO. Until then, it may be a new daemon that does not know the pending calls. */
   #greeted = false;
   #closed = false;
 
@@ -69,8 +69,8 @@ export class HookStream {
   }
 
   /**
-   * Sends a response. On a broken stream, or before HELLO, it is dropped: the daemon sends a call again if it still waits
-   * for it.
+   * Sends a response. On a broken stream or before HELLO, the response is dropped: the daemon sends the call again if it
+   * still waits for a response.
    */
   send(response: HookResponse): void {
     if (this.#greeted) this.#call?.write(response);

@@ -3,7 +3,7 @@
 /** Fields of every event. */
 export interface BaseEvent {
   eventType: string;
-  /** The harness's id of the session; may be empty. */
+  /** The session's id in the harness; may be empty. */
   sessionId: string;
   /** When the event happened, in milliseconds since 1970. */
   timestamp: number;

@@ -15,7 +15,7 @@ export interface SessionStartEvent extends BaseEvent {
 /** A session has ended. */
 export interface SessionEndEvent extends BaseEvent {
   eventType: "SessionEnd";
-  /** Reason of the end. */
+  /** Why the session ended. */
   reason: string;
   context: EventContext;
 }

@@ -15,7 +15,7 @@ const REASON_MISSING = "blocked by a hook without a reason";
 /** Converts the return value of a handler into a response. An invalid value becomes a failure. */
 export function toResponse(event: HookEvent, returned: unknown): HookResponse {
   const response = emptyResponse(event);
-  // Returning nothing continues.
+  // If the handler returns nothing, the action continues.
   if (returned === undefined || returned === null) return response;
   if (typeof returned !== "object") {
     return failed(event, ErrorCode.ERROR_INVALID, `the hook returned ${typeof returned}, not a response`);
@@ -30,7 +30,7 @@ export function toResponse(event: HookEvent, returned: unknown): HookResponse {
   response.action = known;
   if (reason !== undefined) response.reason = String(reason);
   if (known === HookAction.BLOCK) {
-    // A block counts even if the rest of the response is invalid.
+    // A block takes effect even if the rest of the response is invalid.
     response.reason ||= REASON_MISSING;
     return response;
   }

@@ -6,7 +6,7 @@ import { handlerFailure, toResponse, unknownHook } from "./answer.js";
 import { handle } from "./handling.js";
 import type { HookContext, HookHandler } from "./types.js";
 
-/** Most responses that are kept in case the daemon did not receive them. */
+/** Maximum number of responses that are kept in case the daemon did not receive them. */
 const MAX_KEPT_RESPONSES = 1024;
 
 /** The running handlers. Each call runs once and is answered once. */
@@ -42,7 +42,7 @@ export class Calls {
     void this.#run(key, event);
   }
 
-  /** Handles a new connection: calls of hooks that the daemon no longer has are cancelled. */
+  /** Handles a new connection: cancels the calls of hooks that are no longer registered at the daemon. */
   reconnected(hookIds: readonly string[]): void {
     const has = new Set(hookIds);
     const forgotten = new TenterhookError("cancelled", "the daemon no longer knows this call");
@@ -135,7 +135,7 @@ class Call implements HookContext {
     clearTimeout(this.#timer);
   }
 
-  /** Starts a local timer, because a broken connection would not deliver the cancellation of the daemon. */
+  /** Starts a local timer, because the daemon's cancellation does not arrive if the connection is broken. */
   #startClock(): void {
     const { timeoutMs } = this.event;
     if (timeoutMs === 0) return;

@@ -3,8 +3,8 @@
 import { asError } from "../errors.js";
 
 /**
- * Errors of background work. A pending `ready()` throws them; otherwise `tell` is called with them, because a missing
- * guard must not go unnoticed.
+ * Errors of background work. A pending `ready()` throws them; otherwise `tell` is called with them. An error must not go
+ * unnoticed, because the missing hook may be one that guards an agent.
  */
 export class Failures {
   #kept: Error[] = [];

@@ -6,10 +6,10 @@ import type { HookConfig, HookMatcher } from "./types.js";
 /** An active hook of the daemon. */
 export interface ListedHook {
   id: string;
-  /** As registered; for a hook from a configuration file, Tenterhook event kinds separated by commas. */
+  /** The registered event type. For a hook from a configuration file: Tenterhook's event kinds, separated by commas. */
   event: string;
   matcher: HookMatcher;
-  /** With defaults filled in. */
+  /** Options of the hook, including defaults. */
   config: HookConfig;
   /** Whether the hook belongs to this client. */
   own: boolean;

@@ -48,7 +48,7 @@ export class Registry {
     this.#hooks.set(id, { id, event, matcher, config, handler: handler as HookHandler<never>, state: "pending" });
   }
 
-  /** Removes a hook. Resolves once the daemon has removed it; to false if there was no such hook. */
+  /** Removes a hook. Resolves once the daemon has removed it. Resolves to false if there was no such hook. */
   async remove(id: string): Promise<boolean> {
     const hook = this.#hooks.get(id);
     if (!hook) return false;
@@ -61,7 +61,7 @@ export class Registry {
     return true;
   }
 
-  /** Resolves once the daemon has removed all removed hooks, or the connection has ended for good. */
+  /** Resolves once the daemon has processed all removals, or the connection has ended for good. */
   async allRemoved(): Promise<void> {
     await Promise.allSettled([...this.#leaving.values()].map((waiting) => waiting.done));
   }
@@ -70,12 +70,12 @@ export class Registry {
     return [...this.#hooks.values()].map(({ handler: _, sent: __, ...hook }) => hook);
   }
 
-  /** Whether the daemon has all hooks of this client. */
+  /** Whether the daemon has processed all additions and removals. */
   get isSettled(): boolean {
     return this.#leaving.size === 0 && ![...this.#hooks.values()].some((hook) => hook.state === "pending");
   }
 
-  /** Handles a new connection; the daemon still has these hooks. */
+  /** Handles a new connection. `ids` are the hooks that are still registered at the daemon. */
   reconnected(ids: readonly string[]): void {
     const has = new Set(ids);
     for (const hook of this.#hooks.values()) {
@@ -136,7 +136,7 @@ export class Registry {
     this.#leaving.delete(hookId);
   }
 
-  /** Gives up, because the connection has ended for good. */
+  /** Gives up all pending changes, because the connection has ended for good. */
   abandon(error: Error): void {
     for (const waiting of this.#leaving.values()) waiting.reject(error);
     this.#leaving.clear();

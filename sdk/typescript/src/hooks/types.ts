@@ -47,11 +47,11 @@ export type HookResponse<E extends HookEventType = HookEventType> =
   | { action: "continue"; modified?: undefined }
   /** Continues with changes. */
   | { action: "continue"; modified: Pick<ModifiedData, ModifiedKeys[E]> }
-  /** Blocks the action; the agent sees the reason. After the action it is only a remark. */
+  /** Blocks the action; the agent sees the reason. After the action has run, the reason is only a remark. */
   | { action: "block"; reason: string }
-  /** Asks the daemon to call the hook again after a delay in milliseconds (default 1000): three times, then it blocks. */
+  /** Makes the daemon call the hook again after a delay in milliseconds (default 1000). After three retries it blocks. */
   | { action: "retry"; delay?: number; reason?: string }
-  /** Skips the hooks after this one. Earlier responses count; rules are never skipped. */
+  /** Skips the hooks after this one. Earlier responses still apply, and rules are never skipped. */
   | { action: "skip"; reason?: string };
 
 /** Context of a handler call. */
@@ -67,7 +67,7 @@ export interface HookContext {
   readonly redelivered: boolean;
 }
 
-/** The function of a hook. Returning nothing continues; throwing is a failure, and `failBehavior` decides. */
+/** The function of a hook. If it returns nothing, the action continues. If it throws, `failBehavior` applies. */
 export type HookHandler<E extends HookEventType = HookEventType> = (
   event: HookEvents[E],
   context: HookContext,
@@ -82,7 +82,7 @@ export interface HookMatcher {
   tool?: string;
   /** Glob pattern for file paths; `*.env` matches at any depth. */
   pathPattern?: string;
-  /** Regular expression for shell commands; an invalid one is refused. */
+  /** Regular expression for shell commands. The daemon refuses an invalid expression. */
   commandPattern?: string;
 }
 
@@ -115,7 +115,7 @@ export interface RegisteredHook {
   event: HookEventType;
   matcher: HookMatcher;
   config: HookConfig;
-  /** `pending`: the daemon does not have it yet; `active`: it does; `refused`: it rejected the hook. */
+  /** `pending`: not registered at the daemon yet; `active`: registered; `refused`: the daemon rejected the hook. */
   state: "pending" | "active" | "refused";
   /** Why the hook was refused. */
   error?: Error;

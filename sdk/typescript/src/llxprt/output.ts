@@ -12,7 +12,7 @@ export type HookDecision = "ask" | "block" | "deny" | "approve" | "allow" | unde
 export interface HookOutput {
   /** If false, the agent stops. */
   continue?: boolean;
-  /** Reason of the stop. */
+  /** Why the agent stops. */
   stopReason?: string;
   suppressOutput?: boolean;
   /** Message that is added to the conversation. */

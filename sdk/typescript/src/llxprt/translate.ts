@@ -6,10 +6,10 @@ import type { Content, GenerateContentParameters, GenerateContentResponse } from
 
 /** The keys of `generationConfig`. */
 const GENERATION_CONFIG = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
-/** The keys that LLxprt Code of August 2026 reads and always replaces together. */
+/** The keys that LLxprt Code (August 2026) reads and always replaces together. */
 const REPLACED_CONFIG = ["temperature", "maxOutputTokens", "topP", "topK"];
 
-/** How values are handled that a partial answer of a hook omits. */
+/** How to handle values that a hook's partial answer omits. */
 export interface ApplyOptions {
   /**
    * `merge`, as in the reference: omitted values stay. `replace`, as in LLxprt Code of August 2026: omitted values of a
@@ -21,7 +21,7 @@ export interface ApplyOptions {
 
 type Fields = Record<string, unknown>;
 
-/** Applies the request of a hook to the original one. `messages` and `config` are the names that the harnesses read. */
+/** Applies a hook's request to the original request. `messages` and `config` are the names that the harnesses read. */
 export function applyRequest(
   hook: Fields,
   base: GenerateContentParameters,

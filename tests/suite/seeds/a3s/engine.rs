@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks that seed 003 registers through an SDK, registered in an engine of the test.
+//! Hooks that seed 003 registers through an SDK. The tests register them in an engine.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -146,7 +146,7 @@ async fn a_temporary_hook_is_active_only_within_its_block() {
 // seed: 003-062, 003-063
 #[tokio::test]
 async fn block_wins_over_continue_and_modifications_are_merged() {
-    // The result of `{...event.args, key: value}`: all arguments, as `modified.args` of an SDK hook.
+    // Like `{...event.args, key: value}`, the hook returns all arguments, as an SDK hook does in `modified.args`.
     let change = |id: &str, key: &'static str, value: Value| {
         Hook::on(id, PreTool).run(move |event| {
             let mut args = event.tool.as_ref().unwrap().args.clone();

@@ -36,7 +36,7 @@ fn answered(answers: &[Value]) -> Value {
     fire_profile(&TestContext::new(), "a3s", "PreToolUse", &registered(&hooks), &call("ls"))
 }
 
-// Seed 003, "Architecture", the example in the picture.
+// Seed 003, "Architecture", the example in the diagram.
 #[test]
 fn register_hook_blocks_rm_rf() {
     let test = TestContext::new();
@@ -173,7 +173,7 @@ async fn generation_event_payloads() {
     let seen = json_file(&got);
     assert_eq!((&seen["eventType"], &seen["prompt"]), (&json!("GenerateEnd"), &json!("Do something")));
     let mut told = response;
-    // Hooks read numbers there; tokens that the harness did not count are 0.
+    // Hooks expect numbers in `usage`, so tokens that the harness did not count are 0.
     told["usage"] = json!({"input_tokens": 0, "output_tokens": 0, "total_tokens": 3});
     assert_eq!(seen["response"], told);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The area `translator`.
+//! Runs the cases of the area `translator`.
 
 use serde_json::json;
 

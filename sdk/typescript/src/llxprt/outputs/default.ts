@@ -28,12 +28,12 @@ export class DefaultHookOutput implements HookOutput {
     return this.continue === false;
   }
 
-  /** Reason of the block or stop. */
+  /** Returns why the hook blocks the action or stops the agent. */
   getEffectiveReason(): string {
     return this.reason || this.stopReason || NO_REASON;
   }
 
-  /** Additional context. */
+  /** Returns additional text for the model. */
   getAdditionalContext(): string | undefined {
     const context = this.specific("additionalContext");
     return typeof context === "string" ? context : undefined;

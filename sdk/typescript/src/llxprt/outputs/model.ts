@@ -21,7 +21,7 @@ export class BeforeModelHookOutput extends DefaultHookOutput {
 
 /** Output of a hook after a model response. */
 export class AfterModelHookOutput extends DefaultHookOutput {
-  /** Returns the changed response. A stop replaces the response by its reason. */
+  /** Returns the changed response. If the hook stops the agent, the reason replaces the response. */
   getModifiedResponse(): GenerateContentResponse | undefined {
     const response = this.specific("llm_response");
     if (isRecord(response) && Array.isArray(response.candidates) && isRecord(response.candidates[0]?.content)) {

@@ -25,7 +25,7 @@ export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
     const toolConfig = {
       ...base,
       ...(Object.keys(calling).length > 0 && { functionCallingConfig: { ...base.functionCallingConfig, ...calling } }),
-      // Some harnesses read it here too.
+      // Some harnesses also read the names at this level.
       ...(allowedFunctionNames !== undefined && { allowedFunctionNames }),
     };
     return { ...target, tools: target.tools ?? [], toolConfig };
