@@ -9,6 +9,7 @@ A corpus is one of these, recognised by its path:
     FILE.jsonl        lines as in tests/corpus (`command`, or `tool` and `input`, or `steps`; `files`; `bad`)
     FILE.cm           NL2Bash: one harmless command per line
     DIRECTORY         RedCode-Exec (`bash2text_dataset_json`) or Atomic Red Team (`atomics`): dangerous commands
+    DIRECTORY         unpacked packages, one directory each: the harmless commands of their makefiles, scripts and tests
 
 Plain commands are evaluated by `tenterhook judge`. Lines with files or steps are written to an empty home and sent
 through the hook, so that sessions and files count. Everything runs with HOME=/home/user on an empty file system that
@@ -56,6 +57,8 @@ def read_corpus(path: Path) -> list[dict]:
         return list(read_redcode(path))
     if (path / "atomics").is_dir():
         return list(read_atomic(path / "atomics"))
+    if path.is_dir() and any(is_package(child) for child in path.iterdir()):
+        return list(read_packages(path))
     raise SystemExit(f"score.py: `{path}` is not a known corpus; see score.py --help")
 
 
@@ -88,8 +91,42 @@ def read_atomic(path: Path):
             yield {"id": f"{document['attack_technique']}:{number}", "bad": True, "class": "", "command": command}
 
 
+def is_package(path: Path) -> bool:
+    return any((path / name).is_file() for name in ("Cargo.toml", "package.json", "setup.py", "pyproject.toml"))
+
+
+def read_packages(path: Path):
+    """The commands that an agent would run in each package, judged with the package's files beside them."""
+    for package in sorted(child for child in path.iterdir() if is_package(child)):
+        for command in package_commands(package):
+            yield {"id": f"{package.name}: {command}", "bad": False, "class": "", "command": command, "tree": str(package)}
+
+
+def package_commands(package: Path) -> list[str]:
+    commands = []
+    makefile = next((package / name for name in ("GNUmakefile", "makefile", "Makefile") if (package / name).is_file()), None)
+    if makefile:
+        text = makefile.read_text(errors="replace")
+        targets = ("test", "check", "build", "lint", "all", "install", "clean", "docs", "format", "dist")
+        commands += ["make"] + [f"make {target}" for target in targets if re.search(rf"^{target}\s*:", text, re.M)]
+    if (package / "package.json").is_file():
+        try:
+            scripts = json.loads((package / "package.json").read_text(errors="replace")).get("scripts") or {}
+        except json.JSONDecodeError:
+            scripts = {}
+        commands += [f"npm run {script}" for script in list(scripts)[:12]]
+    commands += ["cargo test", "cargo build"] if (package / "Cargo.toml").is_file() else []
+    commands += ["python setup.py build"] if (package / "setup.py").is_file() else []
+    commands += ["pytest"] if any((package / name).is_file() for name in ("setup.py", "pyproject.toml")) else []
+    for program, endings in (("sh", ("sh",)), ("python", ("py",)), ("node", ("js", "mjs"))):
+        places = ("*", "ci/*", "scripts/*", "tools/*") if program != "node" else ("scripts/*",)
+        found = sorted(file for place in places for ending in endings for file in package.glob(f"{place}.{ending}"))
+        commands += [f"{program} {file.relative_to(package)}" for file in found[:5]]
+    return commands
+
+
 def is_plain_command(line: dict) -> bool:
-    return "command" in line and not line.get("files") and not line.get("steps")
+    return "command" in line and not line.get("files") and not line.get("steps") and not line.get("tree")
 
 
 class Judge:
@@ -115,7 +152,9 @@ def hook_verdict(program: str, line: dict) -> str:
     """The verdict on the last step of a line, sent through the hook in a session of its own."""
     for name in (HOME / "project", HOME / ".local", HOME / ".config"):
         shutil.rmtree(name, ignore_errors=True)
-    os.makedirs(PROJECT)
+    if line.get("tree"):
+        shutil.copytree(line["tree"], PROJECT, symlinks=True, ignore=shutil.ignore_patterns("node_modules"))
+    os.makedirs(PROJECT, exist_ok=True)
     for name, content in line.get("files", {}).items():
         path = Path(PROJECT) / os.path.expanduser(name)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ use crate::terminal_user::{SocketDaemon, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Script of a model that tries a denied command, follows the suggestion and starts a subagent.
+/// Script of a model that tries a denied command, follows the suggestion in the reply and starts a subagent.
 const SCRIPT: &str = r#"
 turns:
   - { say: I clear the home., call: { Bash: { command: "rm -rf ~/work" } } }
@@ -178,8 +178,9 @@ fn the_user_at_the_terminal_is_asked() {
 fn same_user_what_the_agent_starts_is_a_guarded_agent() {
     let test = TestContext::new();
     let guard = SocketDaemon::of(&test);
-    // The rules would deny the command as written, so the script passes it to the shell in another form.
-    test.write("work/end.sh", &format!("{PROGRAM} mode monitor </dev/null >said 2>&1\n"));
+    // Rules would match the command and the script, so the script is larger than the scripts that are read.
+    let padding = "# padding\n".repeat(8_000);
+    test.write("work/end.sh", &format!("{padding}{PROGRAM} mode monitor </dev/null >said 2>&1\n"));
     let script = "turns:\n  - { call: { Bash: { command: sh ./end.sh } } }\n  - say: Done.\n";
     let ran = agent(&test, script, &["--permission-mode", "bypassPermissions"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/` that need a running program, and a list of those that no test runs.
+//! Runs the lines of `tests/cases/` that need a running program, and lists the lines that no test runs.
 //!
-//! `crates/harness` runs the lines about one hook, `crates/profile` those about several; each lists the lines that
-//! it leaves to others. Lines that both leave are run here, or are listed with the reason here and in
-//! `docs/compatibility.md`.
+//! `crates/harness` runs the lines about one hook, and `crates/profile` those about several hooks. Each crate lists the
+//! lines that it does not run. Lines that neither crate runs are run in this module, or are listed with the reason in this
+//! module and in `docs/compatibility.md`.
 
 mod intended_differences;
 mod programs;
@@ -30,11 +30,14 @@ const RUN_HERE: &[&str] = &[
     "cc-083-http-env-unlisted-empty",
 ];
 
-/// Lines run here or in `crates/harness` whose result differs from the original's.
+/// Lines that this module or `crates/harness` runs and whose result differs on purpose from the original program's.
 const DIFFERENT_ON_PURPOSE: &[(&str, &str)] = &[
     ("g-runner-295", WAITS),
     ("l-runner-297", WAITS),
-    ("cc-059-permreq-exit2-not-honored", "exit 2 denies there too; the original discards it"),
+    (
+        "cc-059-permreq-exit2-not-honored",
+        "a hook's exit 2 also denies a `PermissionRequest`; the original ignores it and shows its prompt",
+    ),
     ("a3s-102-async-ignored-on-gate", "an asynchronous hook decides nothing, as in seed 003"),
     ("a3s-106-skip-drops-modification", "changes made before a skip are kept"),
     ("a3s-110-pretool-modified-not-applied", "changed arguments are used, as in seed 003"),
@@ -91,7 +94,7 @@ fn case(id: &str) -> Value {
     cases().into_iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case `{id}`"))
 }
 
-/// Ids in a list of one of the two crates.
+/// The ids in the constant `list` in a source file of one of the two crates.
 fn ids_in_list(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
     let text = std::fs::read_to_string(repository().join("crates").join(file)).unwrap();
     let (_, list) =
@@ -106,7 +109,7 @@ fn unrun_ids() -> BTreeSet<String> {
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     let ids: BTreeSet<String> = cases.iter().map(id).collect();
     assert_eq!(ids.len(), cases.len(), "ids are unique");
-    // Lines that the harness's tests do not consider at all.
+    // Lines outside the areas that the tests in `crates/harness` cover.
     let several =
         |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
     let mut harness: BTreeSet<String> = cases.iter().filter(several).map(id).collect();
@@ -129,7 +132,7 @@ fn every_case_is_run_somewhere_or_has_a_reason() {
     assert_eq!(accounted, left.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// Shortens `cc-019-timeout-sdk-…` to `cc-019`; `g-runner-049` stays as it is.
+/// Shortens `cc-019-timeout-sdk-…` to `cc-019`; `g-runner-049` stays unchanged.
 fn short_id(id: &str) -> String {
     let words: Vec<&str> = id.split('-').collect();
     let is_number = |word: &&str| word.chars().all(|letter| letter.is_ascii_digit());

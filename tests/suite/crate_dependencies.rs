@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dependencies between crates point one way.
+//! Checks that crates depend only on the crates that they are allowed to use, so that dependencies point one way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use crate::context::repository;
 
-/// Which of our crates each of our crates may use. The crates of facts do not depend on rules; engine, policy and
-/// ledger meet only in `guard`, which the daemon and the command line use.
+/// The workspace crates that each workspace crate may use. The crates that collect facts do not depend on rules. Engine,
+/// policy and ledger are combined only in `guard`, which the daemon and the command line use.
 const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-document", &[]),
+    ("tenterhook-command-files", &["tenterhook-document"]),
     ("tenterhook-event", &[]),
     ("tenterhook-files", &[]),
     ("tenterhook-agent", &["tenterhook-document", "tenterhook-event", "tenterhook-files"]),
@@ -109,6 +110,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         &[
             "tenterhook-api",
             "tenterhook-baseline",
+            "tenterhook-command-files",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-error",
@@ -277,7 +279,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     (
         "tenterhook-scan",
         &[
-            "tenterhook-document",
+            "tenterhook-command-files",
             "tenterhook-error",
             "tenterhook-event",
             "tenterhook-facts",
@@ -340,7 +342,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-test-support", &[]),
 ];
 
-/// Packages that programs which embed the engine should not have to build.
+/// Packages that the engine must not depend on, so that programs which embed the engine do not have to build them.
 const NOT_IN_THE_ENGINE: &[&str] = &[
     "axum",
     "clap",
@@ -355,11 +357,11 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "tenterhook-shell",
 ];
 
-/// Packages that session projection must not depend on: it uses events alone.
+/// Packages that `sessions` must not depend on, because it computes sessions from events alone.
 const NOT_IN_SESSIONS: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-guard", "tenterhook-home"];
 
-/// Packages that reading and evaluating project files must not depend on: the judge does it during a call.
+/// Packages that `scan` must not depend on, because the judge reads and evaluates project files during a call.
 const NOT_IN_SCAN: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-guard", "tenterhook-home", "tenterhook-ledger"];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may use the daemon's agent, and what it may do. Each test is named after its mode.
+//! Which programs may use the daemon's own agent, and what that agent may do. The name of each test begins with its mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
@@ -54,7 +54,7 @@ fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
         let address = || Address::Unix(served.socket());
         let client = Client::builder(address()).id(id).build().unwrap();
         let session = client.create_session(unrestricted_session(&served)).await.unwrap();
-        // The test calls a hook as a harness does; from here on it counts as a guarded agent.
+        // The test calls a hook as a harness does. From here on it is treated as a guarded agent.
         let payload = served.test.bash("ls");
         tokio::task::block_in_place(|| served.hook(&payload));
         let thief = Client::builder(address()).id(id).build().unwrap();
@@ -74,16 +74,17 @@ fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
     assert_eq!(served.changes("refused").len(), 5);
 }
 
-/// A process that a tool starts counts as an agent: it may not register hooks or change the mode.
+/// A process that a tool starts is treated as an agent: it may not register hooks or change the mode.
 #[test]
 fn same_user_what_a_tool_of_a_session_starts_is_guarded() {
     let served = RunningDaemon::new();
     run(async {
         let client = served.program("mine");
         let session = client.create_session(unrestricted_session(&served)).await.unwrap();
-        // A rule would deny it by name; the content of an existing script is not read.
+        // Rules would match the command and the script, so the script is larger than the scripts that are read.
         let program = env!("CARGO_BIN_EXE_tenterhook");
-        served.test.write("work/innocent", &format!("{program} mode monitor\n"));
+        let padding = "# padding\n".repeat(8_000);
+        served.test.write("work/innocent", &format!("{padding}{program} mode monitor\n"));
         let result = client.execute_tool(&session, "Bash", &bash("sh ./innocent")).await.unwrap();
         assert!(!result.success && result.output.contains("a guarded agent"), "{}", result.output);
     });

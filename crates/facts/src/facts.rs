@@ -8,12 +8,14 @@ use tenterhook_event::{Event, McpServers, PathEffect, PathEffectKind, ToolCall, 
 use tenterhook_paths::{Certainty, FileOp, LinkMap, PathFact, PathRoots, WrittenPath, expand_tilde};
 use tenterhook_programs::Programs;
 use tenterhook_shell_facts::{
-    ExecLocation, FileEffect, PatchFile, ShellCommand, UnreadText, builtin_programs, read_patch,
+    ExecLocation, FileEffect, PatchFile, RunFile, RunTexts, ShellCommand, UnreadText, builtin_programs,
+    read_patch,
 };
 
 use super::directory::{DirectoryFact, WorkingDirectories};
 use super::mcp::McpFact;
 use super::package::{PackageFact, packages};
+use super::tool_arguments::expand_arguments;
 use super::tool_effects::{NamedPath, tool_effects};
 use super::url::{UrlFact, parse_url, urls_in, urls_of_command};
 
@@ -38,6 +40,8 @@ pub struct EvalEnvironment<'a> {
     pub servers: Option<&'a McpServers>,
     /// Descriptions of programs, if the policy has its own.
     pub programs: Option<&'a Programs>,
+    /// Commands of files that the call runs, if they were read.
+    pub run_texts: Option<&'a RunTexts>,
 }
 
 impl<'a> EvalEnvironment<'a> {
@@ -84,6 +88,9 @@ pub struct Facts {
     /// Groups of that account.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
+    /// Files on this machine that the call would run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub run_files: Vec<RunFile>,
     /// Symbolic links that were found on the way to the call's paths.
     #[serde(skip_serializing_if = "LinkMap::is_empty")]
     pub links: LinkMap,
@@ -121,11 +128,13 @@ pub fn facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     let Some(tool) = &event.tool else {
         return Facts { secrets: find_secrets(event, &[]), ..account_facts(event, environment) };
     };
+    let expanded = expand_arguments(tool);
+    let tool = expanded.as_ref().unwrap_or(tool);
     let ground = path_roots(event, environment);
     let directories = WorkingDirectories::from_call(tool, &event.source, &ground, agent_directory(event));
     let programs = environment.programs();
     let (collected, connects) =
-        collect_effects(tool, &ground, &directories, event.detail.unhooked_stdin, programs);
+        collect_effects(tool, &ground, &directories, event.detail.unhooked_stdin, environment);
     let Facts { user, groups, .. } = account_facts(event, environment);
     let mut facts = Facts { user, groups, ..collected };
     facts.packages = packages(&facts.commands, programs);
@@ -133,7 +142,8 @@ pub fn facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     let by_commands = facts.commands.iter().flat_map(|command| urls_of_command(command, programs));
     facts.urls = named.chain(by_commands).chain(urls_in_arguments(tool)).collect();
     facts.secrets = find_secrets(event, &facts.contents);
-    facts.mcp = McpFact::from_call(tool, &event.source, environment.servers);
+    facts.mcp =
+        event.tool.as_ref().and_then(|tool| McpFact::from_call(tool, &event.source, environment.servers));
     facts.follow(environment.seen, &ground, &directories.possible);
     facts.directories = directories.named;
     facts
@@ -142,10 +152,11 @@ pub fn facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
 /// Derives only the files that a call would touch, as in [`Facts::touched`], at a lower cost than all facts.
 pub fn touched_files(event: &Event, environment: &EvalEnvironment<'_>) -> Vec<PathEffect> {
     let Some(tool) = &event.tool else { return Vec::new() };
+    let expanded = expand_arguments(tool);
+    let tool = expanded.as_ref().unwrap_or(tool);
     let ground = path_roots(event, environment);
     let directories = WorkingDirectories::from_call(tool, &event.source, &ground, agent_directory(event));
-    let programs = environment.programs();
-    let (mut facts, _) = collect_effects(tool, &ground, &directories, false, programs);
+    let (mut facts, _) = collect_effects(tool, &ground, &directories, false, environment);
     facts.follow(environment.seen, &ground, &directories.possible);
     facts.touched()
 }
@@ -176,8 +187,9 @@ fn collect_effects(
     ground: &PathRoots,
     directories: &WorkingDirectories,
     terminal: bool,
-    programs: &Programs,
+    environment: &EvalEnvironment<'_>,
 ) -> (Facts, Vec<String>) {
+    let (programs, files) = (environment.programs(), environment.run_texts);
     let mut unread = Vec::new();
     let (named, left_out) = resolve_named_paths(tool, ground, directories);
     if !left_out.is_empty() {
@@ -199,14 +211,15 @@ fn collect_effects(
         .flat_map(|patch| patch.files.into_iter().map(|file| file.added).chain([patch.loose]))
         .collect();
     for directory in &directories.possible {
-        let read =
-            tenterhook_shell_facts::read_commands(tool, ground, directory.as_deref(), terminal, programs);
+        let directory = directory.as_deref();
+        let read = tenterhook_shell_facts::read_commands(tool, ground, directory, terminal, programs, files);
         append(&mut facts.commands, read.commands);
         append(&mut effects, read.effects);
         connects.extend(read.connects);
         added.extend(read.contents);
         facts.unparsed |= read.unparsed;
         unread.extend(read.unread);
+        append(&mut facts.run_files, read.run_files);
     }
     if tool.is_edit() && effects.is_empty() && facts.commands.is_empty() {
         unread.push(UnreadText::opaque("the edited file is not named", &tool.args.to_string()));

@@ -13,6 +13,7 @@ mod mcp;
 mod package;
 #[cfg(test)]
 mod tests;
+mod tool_arguments;
 mod tool_effects;
 mod url;
 
@@ -23,6 +24,7 @@ pub use mcp::{McpFact, McpReading};
 pub use package::{PackageFact, PackageOrigin};
 pub use tenterhook_paths::{Certainty, EntryKind, FileOp, LinkMap, PathFact, PathLocation};
 pub use tenterhook_shell_facts::{
-    ExecLocation, FileEffect, ShellCommand, ShellOption, ShellWord, TextSpan, UnreadText,
+    ExecLocation, FileEffect, FileRunner, RunFile, RunText, RunTexts, ShellCommand, ShellOption, ShellWord,
+    TextSpan, UnreadText,
 };
 pub use url::{UrlFact, parse_url};

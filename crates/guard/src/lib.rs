@@ -6,6 +6,7 @@
 //! records decisions in the ledger. A hook that finds no daemon decides from the [`snapshot`] and writes to the
 //! [`Spool`], which the next writer of the ledger imports.
 
+mod autorun_files;
 pub mod backtest;
 mod daemon_settings;
 mod hook_call;
@@ -15,6 +16,7 @@ mod recorder;
 pub mod replay;
 mod retention;
 pub mod rule_draft;
+mod run_files;
 mod seal;
 mod session_memory;
 pub mod snapshot;

@@ -10,13 +10,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder, RuleJudgement, load};
 use tenterhook_event::{Event, EventKind, Finding, HookCall, Origin, Outcome};
-use tenterhook_facts::{EvalEnvironment, LinkMap};
+use tenterhook_facts::{EvalEnvironment, Facts, LinkMap};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, SessionState};
+use tenterhook_policy::{LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
 
+use crate::autorun_files::{self, AutorunFindings};
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
+use crate::run_files::{self, FileFindings};
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
 use crate::symlinks;
@@ -61,6 +63,8 @@ pub struct Configuration {
     pub sessions: Option<SessionStateDir>,
     /// The MCP servers in the settings of harnesses.
     pub servers: KnownServers,
+    /// Whether files that a call runs are read and evaluated.
+    pub reads_run_files: bool,
 }
 
 /// Where decisions are recorded.
@@ -87,6 +91,7 @@ struct RuleJudge {
     problems: usize,
     memory: SessionMemory,
     servers: KnownServers,
+    reads_run_files: bool,
 }
 
 // === impl Configuration ===
@@ -188,6 +193,8 @@ impl Configuration {
             warnings,
             sessions,
             servers,
+            // The machine's home runs as root and must not read files for accounts that cannot read them.
+            reads_run_files: home.machine_run.is_none(),
         }
     }
 }
@@ -207,7 +214,8 @@ impl Configuration {
     pub fn into_generation(self, user_home: Option<&Path>) -> Result<Generation, Failure> {
         let remembered = SessionMemory::read_write(self.sessions);
         let entries = count_entries(&self.problems);
-        let rules = RuleJudge::new(self.rules, user_home, entries, remembered, self.servers);
+        let rules =
+            RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.reads_run_files);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::internal(error.to_string()))
     }
@@ -249,14 +257,30 @@ impl CallPipeline {
         memory: RecordTarget,
     ) -> Result<Self, Failure> {
         let detail = configuration.detail();
-        let Configuration { generation, rules, hooks, limits, problems, sessions, servers, .. } =
-            configuration;
+        let Configuration {
+            generation,
+            rules,
+            hooks,
+            limits,
+            problems,
+            sessions,
+            servers,
+            reads_run_files,
+            ..
+        } = configuration;
         // A call that is only evaluated reads the session state but does not change it.
         let remembered = match &memory {
             RecordTarget::Ledger(_) | RecordTarget::Spool { .. } => SessionMemory::read_write(sessions),
             RecordTarget::None => SessionMemory::read_only(sessions),
         };
-        let rules = Arc::new(RuleJudge::new(rules, user_home, count_entries(&problems), remembered, servers));
+        let rules = Arc::new(RuleJudge::new(
+            rules,
+            user_home,
+            count_entries(&problems),
+            remembered,
+            servers,
+            reads_run_files,
+        ));
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
@@ -321,13 +345,24 @@ impl RuleJudge {
         problems: usize,
         memory: SessionMemory,
         servers: KnownServers,
+        reads_run_files: bool,
     ) -> Self {
         let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory, servers }
+        Self { set, home, groups, problems, memory, servers, reads_run_files }
     }
 
     fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
+        self.with_environment(event, seen, |environment| symlinks::collect_facts(event, environment))
+    }
+
+    /// Calls a function with what is known about the machine and the account.
+    fn with_environment<T>(
+        &self,
+        event: &Event,
+        seen: Option<&LinkMap>,
+        then: impl FnOnce(&EvalEnvironment<'_>) -> T,
+    ) -> T {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
         let servers = self.servers.for_event(event);
         // The event names the user account that runs the agent.
@@ -339,7 +374,29 @@ impl RuleJudge {
             programs: self.set.programs(),
             ..EvalEnvironment::default()
         };
-        symlinks::collect_facts(event, &context)
+        then(&context)
+    }
+
+    /// Returns the findings about files that the call writes and that run automatically.
+    fn judge_autorun_files(&self, event: &Event, facts: &Facts) -> AutorunFindings {
+        if event.event != EventKind::PreTool {
+            return AutorunFindings::default();
+        }
+        self.with_environment(event, None, |environment| {
+            autorun_files::judge_autorun_files(event, facts, environment, &self.set)
+        })
+    }
+
+    /// Reads the files that a call would run and returns the findings that they add to the judgement of the call.
+    fn judge_run_files(&self, event: &Event, facts: &Facts, base: &PolicyJudgement) -> FileFindings {
+        // Past calls and results are not decided about.
+        if !self.reads_run_files || facts.run_files.is_empty() || event.event != EventKind::PreTool {
+            return FileFindings::default();
+        }
+        let state = self.memory.state_of(event, &self.set);
+        self.with_environment(event, None, |environment| {
+            run_files::judge_run_files(event, facts, environment, &state, &self.set, base)
+        })
     }
 }
 
@@ -350,10 +407,27 @@ impl Judge for RuleJudge {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
-            let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
-            self.memory.judge(event, &self.set, judge)
+            let judge = |state: &SessionState| {
+                let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
+                if event.event == EventKind::PreTool {
+                    judged.delta.files = run_files::session_files(&facts, state);
+                }
+                judged
+            };
+            let mut judged = self.memory.judge(event, &self.set, judge);
+            let files = self.judge_run_files(event, &facts, &judged);
+            judged.findings.extend(files.findings);
+            judged.steps.extend(files.steps);
+            let written = self.judge_autorun_files(event, &facts);
+            judged.findings.extend(written.findings);
+            judged.steps.extend(written.steps);
+            if let Some(files) = files.observed {
+                let all = observed.get_or_insert_with(|| json!({}));
+                all.as_object_mut().map(|all| all.insert("files".to_owned(), files));
+            }
+            judged
         } else {
-            tenterhook_policy::PolicyJudgement::default()
+            PolicyJudgement::default()
         };
         let mut findings = judged.findings;
         if event.event == EventKind::SessionStart && self.problems > 0 {
@@ -407,5 +481,7 @@ fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
     })
 }
 
+#[cfg(test)]
+mod run_file_tests;
 #[cfg(test)]
 mod tests;

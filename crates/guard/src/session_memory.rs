@@ -278,8 +278,10 @@ impl SessionMemory {
             let new = without_known(&judgement.delta, &added);
             opened.store(&new, rules, sessions);
             added.labels.extend(new.labels);
+            added.label_ends.extend(new.label_ends);
             added.matched.extend(new.matched);
             added.warned.extend(new.warned);
+            added.files.extend(new.files);
             added.spent = added.spent.or(new.spent);
             added.earlier = added.earlier.saturating_add(new.earlier);
             added.reported = added.reported.or(new.reported);
@@ -323,6 +325,7 @@ fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.labels.retain(|label| !known.labels.contains(label));
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
     new.warned.retain(|warning| !known.warned.contains(warning));
+    new.files.retain(|file| !known.files.contains(file));
     if known.adds_spending() {
         (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
     }

@@ -26,12 +26,19 @@ pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts 
 }
 
 /// Checks paths for links, and remembers which devices must not be accessed.
-#[derive(Default)]
-struct SymlinkProbe {
+#[derive(Debug, Default)]
+pub(crate) struct SymlinkProbe {
     is_automounted: HashMap<i128, bool>,
 }
 
 impl SymlinkProbe {
+    /// Whether opening a file could wait for a directory to be mounted.
+    pub(crate) fn may_block(&mut self, path: &str) -> bool {
+        let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at.max(1)));
+        let mut entries = parents.map(|parent| self.probe(parent));
+        entries.any(|entry| entry == EntryKind::Missing)
+    }
+
     fn probe(&mut self, path: &str) -> EntryKind {
         let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) else {
             return EntryKind::Missing;

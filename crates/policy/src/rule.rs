@@ -39,6 +39,8 @@ pub struct Rule {
     pub(crate) rewrite: Option<RewriteAction>,
     pub(crate) limit: Option<RuleLimit>,
     pub(crate) labels: Vec<String>,
+    /// How long the labels last after the latest match, in milliseconds; `None` for the whole session.
+    pub(crate) label_lifetime_ms: Option<u64>,
     pub(crate) expires: Option<Timestamp>,
     pub(crate) overrides: Vec<String>,
     pub(crate) locked: bool,

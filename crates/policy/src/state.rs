@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Stores the session state that rules depend on: labels, the times at which counted rules matched, and spend.
+//! Stores the session state that rules depend on: labels, the times at which counted rules matched, spend, and the
+//! files that the session has written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +16,28 @@ pub const MAX_COUNTED_MATCHES: usize = 1000;
 /// Maximum number of rules whose matches are counted in one session.
 const MAX_COUNTED_RULES: usize = 1000;
 
+/// Maximum number of files of one session whose origin is remembered; further files are dropped.
+const MAX_SESSION_FILES: usize = 256;
+
+/// How a session created a file that may be run later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileOrigin {
+    /// A tool or command of the session wrote the file.
+    Written,
+    /// A command of the session downloaded the file.
+    Downloaded,
+}
+
 /// State that rules keep for one session. Its size is bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
     /// Labels that rules have set.
     pub labels: BTreeSet<String>,
+    /// When labels end, in milliseconds since the Unix epoch. A label that is not listed lasts as long as the session.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub label_ends: BTreeMap<String, u64>,
     /// Times at which counted rules matched, oldest first, in milliseconds since the Unix epoch.
     pub matched: BTreeMap<String, Vec<u64>>,
     /// Spend on models in this session.
@@ -35,13 +52,19 @@ pub struct SessionState {
     /// Budget warnings that have been shown.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub warned: BTreeSet<String>,
+    /// Files that the session created or changed and that may be run later, by absolute path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileOrigin>,
 }
 
 /// Changes that one event makes to the state of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StateDelta {
-    /// Labels that the session does not have yet.
+    /// Labels that the session does not have yet, or that last longer from now on.
     pub labels: Vec<String>,
+    /// When the labels in `labels` end, in milliseconds since the Unix epoch.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub label_ends: BTreeMap<String, u64>,
     /// Counted rules that matched, with the time in milliseconds since the Unix epoch.
     pub matched: Vec<(String, u64)>,
     /// How many matches of each rule in `matched` have to be remembered.
@@ -58,14 +81,18 @@ pub struct StateDelta {
     /// Budget warnings that are shown with this event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<String>,
+    /// Files whose origin is new or has changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<(String, FileOrigin)>,
 }
 
 // === impl SessionState ===
 
 impl SessionState {
-    /// Returns the labels of the session, in order.
-    pub fn labels(&self) -> impl Iterator<Item = &str> {
-        self.labels.iter().map(String::as_str)
+    /// Returns the labels that the session has at this time, in order.
+    pub fn labels(&self, now_ms: u64) -> impl Iterator<Item = &str> {
+        let lasts = move |label: &&String| self.label_ends.get(*label).is_none_or(|end| *end > now_ms);
+        self.labels.iter().filter(lasts).map(String::as_str)
     }
 
     /// Returns how often a rule has matched within the time window that ends at `now_ms`.
@@ -78,7 +105,18 @@ impl SessionState {
     pub fn apply(&mut self, delta: &StateDelta) {
         for label in &delta.labels {
             if self.labels.len() < MAX_LABELS || self.labels.contains(label) {
-                self.labels.insert(label.clone());
+                let is_new = self.labels.insert(label.clone());
+                match (delta.label_ends.get(label), self.label_ends.get_mut(label)) {
+                    (Some(end), Some(known)) => *known = (*known).max(*end),
+                    (Some(end), None) if is_new => {
+                        self.label_ends.insert(label.clone(), *end);
+                    }
+                    // It already lasts as long as the session.
+                    (Some(_), None) => {}
+                    (None, _) => {
+                        self.label_ends.remove(label);
+                    }
+                }
             }
         }
         for (rule, stamp) in &delta.matched {
@@ -104,6 +142,13 @@ impl SessionState {
         for warning in delta.warned.iter().take(MAX_COUNTED_RULES.saturating_sub(self.warned.len())) {
             self.warned.insert(warning.clone());
         }
+        for (path, origin) in &delta.files {
+            if self.files.len() < MAX_SESSION_FILES || self.files.contains_key(path) {
+                let known = self.files.entry(path.clone()).or_insert(*origin);
+                // A downloaded file that is changed still contains what was downloaded.
+                *known = (*known).max(*origin);
+            }
+        }
     }
 
     /// Whether there is nothing to store.
@@ -117,7 +162,11 @@ impl SessionState {
 impl StateDelta {
     /// Whether the event changes nothing.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.matched.is_empty() && self.warned.is_empty() && !self.adds_spending()
+        self.labels.is_empty()
+            && self.matched.is_empty()
+            && self.warned.is_empty()
+            && self.files.is_empty()
+            && !self.adds_spending()
     }
 
     /// Whether the event adds spend.
@@ -148,6 +197,34 @@ mod tests {
         assert_eq!(state.matches_within("r", 10, 107), 2);
         state.apply(&StateDelta { labels: vec!["label-0".into(), "late".into()], ..StateDelta::default() });
         assert!(state.labels.contains("label-0") && !state.labels.contains("late"));
+    }
+
+    #[test]
+    fn a_label_ends_unless_a_rule_gives_it_for_the_whole_session() {
+        let mut state = SessionState::default();
+        let delta = |end: Option<u64>| StateDelta {
+            labels: vec!["a".to_owned()],
+            label_ends: end.map(|end| ("a".to_owned(), end)).into_iter().collect(),
+            ..StateDelta::default()
+        };
+        state.apply(&delta(Some(20)));
+        state.apply(&delta(Some(10)));
+        assert_eq!((state.labels(19).count(), state.labels(20).count()), (1, 0), "the latest end applies");
+        state.apply(&delta(None));
+        state.apply(&delta(Some(30)));
+        assert_eq!(state.labels(1_000_000).count(), 1);
+    }
+
+    #[test]
+    fn a_downloaded_file_stays_downloaded() {
+        let mut state = SessionState::default();
+        let delta = |origin| StateDelta { files: vec![("/x".to_owned(), origin)], ..StateDelta::default() };
+        state.apply(&delta(FileOrigin::Downloaded));
+        state.apply(&delta(FileOrigin::Written));
+        assert_eq!(state.files["/x"], FileOrigin::Downloaded);
+        let many = (0..300).map(|at| (format!("/{at}"), FileOrigin::Written)).collect();
+        state.apply(&StateDelta { files: many, ..StateDelta::default() });
+        assert_eq!(state.files.len(), MAX_SESSION_FILES);
     }
 
     #[test]

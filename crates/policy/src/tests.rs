@@ -28,6 +28,7 @@ const HOME: EvalEnvironment<'static> = EvalEnvironment {
     seen: None,
     servers: None,
     programs: None,
+    run_texts: None,
 };
 
 /// The packs, compiled as in the build. Their examples are checked in `compile::packs`.

@@ -21,6 +21,7 @@ const ORDER: &[&str] = &[
     "rewrite",
     "limit",
     "label",
+    "label_for",
     "expires",
     "overrides",
     "examples",

@@ -15,7 +15,7 @@ const USUAL_IMAGE_COMMANDS: &str = "\
 rm -rf /var/lib/apt/lists/* /usr/share/doc \"$CACHE\"
 useradd app && echo 'app ALL=(ALL) NOPASSWD:ALL' >> /etc/sudoers && echo x >> /etc/passwd
 chown -R app /etc/app /usr/lib/app && chmod -R 777 /srv && echo x > /etc/app.conf && mv x /usr/bin/x
-echo x >> ~/.bashrc && echo x >> /etc/profile && systemctl enable app && crontab x";
+rm ~/.bashrc && echo x >> ~/.bashrc && echo x >> /etc/profile && systemctl enable app && crontab x";
 
 /// Directories without which an image does not work.
 const ESSENTIAL_DIRECTORIES: &[&str] = &[

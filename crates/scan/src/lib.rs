@@ -2,13 +2,12 @@
 
 //! Finds the shell commands in project files and evaluates rules on them.
 //!
-//! [`ScanReport::add_path`] walks a directory or reads one file. [`kinds`] knows which files contain commands (scripts,
+//! [`ScanReport::add_path`] walks a directory or reads one file. `tenterhook-command-files` knows which files contain commands (scripts,
 //! Makefiles, Dockerfiles, justfiles, Taskfiles, package scripts, CI pipelines) and extracts the commands with their
 //! lines. Each text is evaluated with a [`Rulebook`]; [`report`] writes the result as JSON and SARIF. Nothing is
 //! executed, and only the scanned files are read.
 
 mod image;
-pub mod kinds;
 mod locate;
 pub mod report;
 mod statements;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use tenterhook_event::{Decision, Timestamp};
 
-use crate::kinds::{CommandText, RunLocation};
 use crate::{image, statements};
+use tenterhook_command_files::{CommandText, RunLocation};
 use tenterhook_rulebook::{Rulebook, Ruling, command_event};
 
 /// Maximum number of bytes of earlier statements that are kept as context for later ones.

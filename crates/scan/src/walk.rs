@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tenterhook_error::Failure;
 use tenterhook_policy::Problem;
 
-use crate::kinds::{self, FileKind};
+use tenterhook_command_files::{FileKind, SCRIPT, is_shell_shebang, kind_by_name};
 
 /// Directories with third-party or generated files.
 const SKIPPED_DIRECTORIES: &[&str] =
@@ -35,7 +35,7 @@ pub(crate) fn find_files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec
     } else if metadata.len() > MAX_FILE_BYTES {
         problems.push(Problem::for_file(&path.display().to_string(), "larger than 1 MiB, not scanned"));
     } else {
-        let kind = kind_of(path).unwrap_or(&kinds::SCRIPT);
+        let kind = kind_of(path).unwrap_or(&SCRIPT);
         found.push(CommandFile { path: path.to_owned(), kind });
     }
     Ok(found)
@@ -72,10 +72,10 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
 
 /// Returns the kind of a file, based on its name or its first line.
 fn kind_of(path: &Path) -> Option<&'static FileKind> {
-    kinds::kind_by_name(path).or_else(|| {
+    kind_by_name(path).or_else(|| {
         // A file with another extension is not a script, regardless of its first line.
         let plain = path.extension().is_none();
-        (plain && kinds::is_shell_shebang(&first_line(path)?)).then_some(&kinds::SCRIPT)
+        (plain && is_shell_shebang(&first_line(path)?)).then_some(&SCRIPT)
     })
 }
 

@@ -12,6 +12,7 @@ mod effect;
 mod evidence;
 mod letter_pairs;
 mod patch;
+mod run_file;
 mod shell;
 
 pub use description::{DescriptionSource, builtin_programs, extract_word, find_description};
@@ -19,6 +20,7 @@ pub use effect::{ExecLocation, FileEffect};
 pub use evidence::TextSpan;
 pub use letter_pairs::LetterPairs;
 pub use patch::{PatchAlias, PatchFile, PatchText, read_patch};
+pub use run_file::{FileRunner, RunFile, RunText, RunTexts};
 pub use shell::{
     ShellCommand, ShellOption, ShellReading, ShellWord, SqlStatement, UnreadText, expand_braces,
     names_whole_directory, read_commands,

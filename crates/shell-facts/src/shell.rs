@@ -36,8 +36,10 @@ mod printed_text;
 mod redirect;
 mod remote_exec;
 mod scope;
+mod second_evaluation;
 mod simple_command;
 mod sql;
+mod task_runner;
 mod typed_input;
 mod unread_text;
 mod walk;
@@ -55,6 +57,7 @@ use tenterhook_shell::{DialectReadings, ParsedScript, parse_readings};
 
 use super::TextSpan;
 use super::effect::FileEffect;
+use super::run_file::{RunFile, RunTexts};
 use added_reading::AddedReading;
 pub use braces::expand_braces;
 pub use command::ShellCommand;
@@ -97,20 +100,25 @@ pub struct ShellReading {
     pub unread: Vec<UnreadText>,
     /// Whether some shell text was not understood.
     pub unparsed: bool,
+    /// Files on this machine that the call would run.
+    pub run_files: Vec<RunFile>,
 }
 
 /// Reads all commands of a call, and code in other languages that the tool itself runs. `terminal` means that text
-/// can be typed into running programs without firing a hook.
+/// can be typed into running programs without firing a hook; `files` contains the commands of files that the call runs.
 pub fn read_commands(
     tool: &ToolCall,
     roots: &PathRoots,
     cwd: Option<&str>,
     terminal: bool,
     programs: &Programs,
+    files: Option<&RunTexts>,
 ) -> ShellReading {
     let site = Arc::new(exec_site::ExecSite::local(roots));
     let mut reader = ShellReader {
         programs,
+        files,
+        run_files: Vec::new(),
         terminal,
         commands: Vec::new(),
         effects: Vec::new(),
@@ -188,6 +196,7 @@ pub fn read_commands(
         contents: reader.contents,
         unread: reader.unread,
         unparsed: reader.unparsed,
+        run_files: reader.run_files,
     }
 }
 
@@ -199,13 +208,17 @@ fn types_into_shell(tool: &ToolCall) -> bool {
 struct ShellReader<'p> {
     /// Descriptions of programs.
     programs: &'p Programs,
+    /// Commands of files that the call runs, if the caller has read them.
+    files: Option<&'p RunTexts>,
+    /// Files on this machine that the call would run.
+    run_files: Vec<RunFile>,
     /// Whether text can be typed into running programs without firing a hook.
     terminal: bool,
     commands: Vec<ShellCommand>,
     effects: Vec<FileEffect>,
     connects: Vec<String>,
     contents: Vec<String>,
-    /// Files written earlier in the same call whose content is being run.
+    /// Files and tasks whose content is being read.
     running_files: BTreeSet<String>,
     /// Whether file effects are skipped, because the command being read only repeats the effects of another one.
     skips_effects: bool,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A guarded agent that attacks the gate. Prints one line of JSON for each try.
+"""A guarded agent that attacks the gate. Prints one line of JSON for each attempt.
 
 usage: gate_attack.py <state directory> <program> <payload file> <attack>
 """
@@ -57,7 +57,7 @@ def become_agent():
 
 
 def connection_of_a_child(when):
-    """A connection whose maker has exited."""
+    """Returns a connection whose creator has exited."""
     ours, theirs = socket.socketpair()
     child = os.fork()
     if child == 0:
@@ -84,7 +84,7 @@ def exited_maker():
 
 
 def on_a_terminal(what):
-    """Runs something in a child that leads a session on a new terminal."""
+    """Runs a function in a child process that leads a session on a new terminal."""
     master, slave = pty.openpty()
     child = os.fork()
     if child == 0:
@@ -102,7 +102,7 @@ def monitor_over_the_socket():
 
 
 def command(words):
-    """Runs a command on a new terminal, and types what it asks for."""
+    """Runs a command on a new terminal, and types the text that it asks for."""
     child, master = pty.fork()
     if child == 0:
         os.execv(words[0], words)
@@ -128,7 +128,7 @@ def monitor_by_command():
 
 
 def deep(levels, what):
-    """Forks so deep; every parent lives and waits."""
+    """Forks to the given depth. Every parent stays alive and waits."""
     if levels == 0:
         return what()
     child = os.fork()
@@ -139,7 +139,7 @@ def deep(levels, what):
 
 
 def left_the_tree(what):
-    """Forks twice and lets the parent exit: init takes the grandchild over."""
+    """Forks twice and lets the parent exit, so that init adopts the grandchild."""
     done, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -16,6 +16,7 @@ fn packages_of(line: &str) -> String {
         Some("/home/user/project"),
         false,
         builtin_programs(),
+        None,
     );
     let facts = packages(&read.commands, builtin_programs()).into_iter().map(|fact| {
         let from = serde_json::to_value(fact.from).unwrap();

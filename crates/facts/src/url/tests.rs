@@ -28,6 +28,7 @@ fn urls_of(line: &str) -> String {
         Some("/home/user/project"),
         false,
         builtin_programs(),
+        None,
     );
     let facts: Vec<_> = read
         .commands

@@ -107,6 +107,7 @@ pub(crate) fn compile_rule(
         rewrite,
         limit,
         labels,
+        label_lifetime_ms: wire.label_for.map(|window| window.0),
         expires: wire.expires.map(|expires| expires.0),
         overrides,
         locked: wire.locked,

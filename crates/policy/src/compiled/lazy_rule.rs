@@ -111,6 +111,7 @@ pub(crate) fn undecodable_rule(record: Option<&[u8]>) -> Rule {
         rewrite: None,
         limit: None,
         labels: Vec::new(),
+        label_lifetime_ms: None,
         expires: None,
         overrides: Vec::new(),
         locked: true,

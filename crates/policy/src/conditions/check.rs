@@ -151,7 +151,7 @@ impl RuleMatcher {
             "no group of the user",
             explain,
         )?;
-        check_names(label.as_ref(), state.labels(), "no label of the session", explain)?;
+        check_names(label.as_ref(), state.labels(event.ts.unix_ms()), "no label of the session", explain)?;
         if let Some(unparsed) = *unparsed
             && unparsed != facts.unparsed
         {

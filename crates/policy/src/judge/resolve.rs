@@ -150,12 +150,28 @@ pub(super) fn resolve_matches<'r>(
     for matched in &matches {
         // Overriding removes the verdict of a rule; its labels still describe what happened.
         if matches!(matched.status, MatchStatus::Applies | MatchStatus::Overridden(_)) {
-            let labels = matched.rule.labels.iter().filter(|label| !input.state.labels.contains(*label));
-            let new: Vec<_> = labels.filter(|label| !delta.labels.contains(*label)).cloned().collect();
-            delta.labels.extend(new);
+            add_labels(matched.rule, input, &mut delta);
         }
     }
     ResolvedMatches { matches, delta }
+}
+
+/// Adds the labels of a rule that the session does not have, or that now last longer.
+fn add_labels(rule: &Rule, input: MatchInput<'_>, delta: &mut StateDelta) {
+    let end = rule.label_lifetime_ms.map(|lifetime| input.event.ts.unix_ms().saturating_add(lifetime));
+    for label in &rule.labels {
+        let known = input.state.labels.contains(label).then(|| input.state.label_ends.get(label).copied());
+        let is_covered = match (known, end) {
+            (None, _) | (Some(Some(_)), None) => false,
+            (Some(None), _) => true,
+            (Some(Some(known)), Some(end)) => known >= end,
+        };
+        if is_covered || delta.labels.contains(label) {
+            continue;
+        }
+        delta.labels.push(label.clone());
+        delta.label_ends.extend(end.map(|end| (label.clone(), end)));
+    }
 }
 
 /// Whether a matching rule applies, regardless of other rules.

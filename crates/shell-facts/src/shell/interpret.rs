@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the code that an interpreter runs: text among its words, its standard input, or a file written earlier in
-//! the call.
+//! Reads the code that an interpreter runs: text among its words, its standard input, or a file that
+//! the call has written or the caller has read.
 
 use tenterhook_code_facts::strip_regexes;
 use tenterhook_paths::{FileOp, PathFact, resolve};
 use tenterhook_programs::Language;
 
 use super::super::described_command::DescribedCommand;
+use super::super::run_file::RunFile;
 use super::ShellReader;
 use super::code::code_reader;
 use super::command::ShellCommand;
@@ -164,11 +165,15 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads the content of a file that is run, if the same call has written it.
+    /// Reads the content of a file that is run, if the same call has written it or the caller has read it.
     pub(super) fn run_file(&mut self, file: &str, program: &str, scope: &ShellScope) {
         let Some(path) = resolve(scope.cwd.expected(), file) else { return };
         let all = self.find_writers(&path, scope);
-        let texts = self.printed_by(&all);
+        let mut texts = self.printed_by(&all);
+        if texts.is_empty() {
+            let known = self.request_file(RunFile::script(path.clone()), scope);
+            texts.extend(known.into_iter().flat_map(|known| known.texts).map(Into::into));
+        }
         self.mark_fed(&all, "");
         // A script that runs itself is read once.
         let own = self.last_command();

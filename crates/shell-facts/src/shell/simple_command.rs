@@ -76,6 +76,7 @@ impl ShellReader<'_> {
             Some("unset" | "unsetenv") => {
                 for word in command.words.iter().skip(1) {
                     for word in self.expand_words(word, src, scope) {
+                        self.run_evaluated_words("unset", std::slice::from_ref(&word), scope);
                         scope.set(&word.text, ExpandedText::default());
                     }
                 }

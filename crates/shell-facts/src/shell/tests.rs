@@ -5,10 +5,10 @@ use serde_json::json;
 use super::*;
 use crate::description::builtin_programs;
 
-fn read_text(text: &str) -> ShellReading {
+pub(super) fn read_text(text: &str) -> ShellReading {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let roots = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
-    read_commands(&tool, &roots, Some("/home/user/project"), false, builtin_programs())
+    read_commands(&tool, &roots, Some("/home/user/project"), false, builtin_programs(), None)
 }
 
 /// Returns the commands of a script, separated by semicolons; `not understood` is added if parsing failed.

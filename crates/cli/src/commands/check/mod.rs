@@ -153,5 +153,6 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         warnings: Vec::new(),
         sessions: None,
         servers: KnownServers::Unknown,
+        reads_run_files: false,
     })
 }

@@ -95,6 +95,10 @@ pub(crate) struct RuleSpec {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMore<String>>"))]
     pub(crate) label: Option<OneOrMore<SessionLabel>>,
+    /// How long the labels last after the latest match: a number and `s`, `m`, `h` or `d`. Default: as long as the session.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub(crate) label_for: Option<TimeWindow>,
     /// The rule is ignored from this date or time on: `2026-12-31`, `2026-12-31T18:00:00Z`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]

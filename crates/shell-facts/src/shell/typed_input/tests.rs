@@ -11,7 +11,7 @@ use crate::description::builtin_programs;
 fn is_typed(text: &str, terminal: bool) -> bool {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
-    let read = read_commands(&tool, &ground, Some("/home/user/project"), terminal, builtin_programs());
+    let read = read_commands(&tool, &ground, Some("/home/user/project"), terminal, builtin_programs(), None);
     read.commands.iter().any(|command| command.acts.contains(&super::TYPED_PROGRAM))
 }
 

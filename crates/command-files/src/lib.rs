@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists the kinds of files that contain commands. Each kind has one table row and one module.
+//! Extracts the shell commands from files that contain commands: scripts, makefiles, Dockerfiles, package scripts and
+//! pipelines. Each kind of file has one table row and one module. Nothing is executed and no file is read.
+//!
+//! [`FileKind::read`] returns all commands of a file. [`make_tasks`], [`just_tasks`] and [`package_tasks`] return only
+//! those that a task runner would run, and [`autorun_commands`] those that run without being asked for.
 
+mod autorun;
 mod docker;
 mod just;
 mod make;
@@ -13,7 +18,11 @@ use std::path::Path;
 
 use tenterhook_document::Spot;
 
-pub(crate) use script::is_shell_shebang;
+pub use autorun::autorun_commands;
+pub use just::read_tasks as just_tasks;
+pub use make::read_tasks as make_tasks;
+pub use package::read_tasks as package_tasks;
+pub use script::is_shell_shebang;
 
 /// A kind of file that contains commands.
 pub struct FileKind {
@@ -149,4 +158,9 @@ fn replace_expressions(text: &str, open: &str, close: &str, what: impl Fn(&str) 
 /// Returns a reference to a variable that is never set.
 fn unknown_variable() -> String {
     "${UNKNOWN_TO_TENTERHOOK}".to_owned()
+}
+
+/// Quotes a word for a shell.
+fn quote_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

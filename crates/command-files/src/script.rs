@@ -6,11 +6,11 @@ use super::{CommandText, FileName};
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 
-pub(super) fn matches_name(name: &FileName<'_>) -> bool {
+pub(crate) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.ending, "sh" | "bash" | "zsh" | "ksh")
 }
 
-pub(super) fn read(text: &str) -> Vec<CommandText> {
+pub(crate) fn read(text: &str) -> Vec<CommandText> {
     let first = text.lines().next().unwrap_or_default();
     if first.starts_with("#!") && !is_shell_shebang(first) {
         return Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
 }
 
 /// Whether a shebang line names a shell.
-pub(crate) fn is_shell_shebang(line: &str) -> bool {
+pub fn is_shell_shebang(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("#!") else { return false };
     let mut words = rest.split_whitespace();
     let program = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();

@@ -2,32 +2,127 @@
 
 //! Reads makefiles: the lines of recipes, and commands in `$(shell …)`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CommandText, FileName, unknown_variable};
 
 /// Maximum nesting depth of variable references.
 const MAX_REFERENCE_DEPTH: usize = 8;
 
-pub(super) fn matches_name(name: &FileName<'_>) -> bool {
+pub(crate) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.file, "Makefile" | "makefile" | "GNUmakefile") || name.ending == "mk"
 }
 
 /// Variables that are set once to a literal string; `None` for other variables.
 type Variables<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
-pub(super) fn read(text: &str) -> Vec<CommandText> {
+pub(crate) fn read(text: &str) -> Vec<CommandText> {
     let lines = logical_lines(text);
+    read_lines(lines.iter(), &collect_variables(&lines))
+}
+
+/// Returns the commands that `make` runs for these targets, or for the default target if there are none: the recipes of
+/// the targets and of their prerequisites, and `$(shell …)` outside recipes.
+pub fn read_tasks(text: &str, targets: &[String]) -> Vec<CommandText> {
+    let lines = logical_lines(text);
+    let variables = collect_variables(&lines);
+    let rules = MakeRules::collect(&lines, &variables);
+    let selected = rules.select(targets, variables.get(".DEFAULT_GOAL").copied().flatten());
+    let runs = |line: usize| rules.owners.get(&line).is_none_or(|rule| selected.contains(rule));
+    read_lines(lines.iter().filter(|(number, _)| runs(*number)), &variables)
+}
+
+/// The rules of a makefile.
+#[derive(Default)]
+struct MakeRules {
+    /// Targets and prerequisites of each rule.
+    rules: Vec<(Vec<String>, Vec<String>)>,
+    /// The rule to which a line with a recipe belongs.
+    owners: BTreeMap<usize, usize>,
+}
+
+impl MakeRules {
+    fn collect(lines: &[(usize, String)], variables: &Variables<'_>) -> Self {
+        let mut found = Self::default();
+        for (number, line) in lines {
+            if line.starts_with('\t') {
+                if let Some(last) = found.rules.len().checked_sub(1) {
+                    found.owners.insert(*number, last);
+                }
+            } else if let Some(rule) = parse_rule(line, variables) {
+                found.rules.push(rule);
+                if inline_recipe(line).is_some() {
+                    found.owners.insert(*number, found.rules.len() - 1);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the rules that `make` applies for these targets.
+    fn select(&self, targets: &[String], default: Option<&str>) -> BTreeSet<usize> {
+        let is_default = |target: &&String| !target.starts_with('.') && !target.contains(['%', '$']);
+        let first = || self.rules.iter().flat_map(|(targets, _)| targets).find(is_default).cloned();
+        let mut open: Vec<String> = targets.to_vec();
+        if open.is_empty() {
+            open.extend(default.map(str::to_owned).or_else(first));
+        }
+        let mut by_target: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, (targets, _)) in self.rules.iter().enumerate() {
+            for target in targets {
+                by_target.entry(target).or_default().push(at);
+            }
+        }
+        let mut selected = BTreeSet::new();
+        while let Some(target) = open.pop() {
+            for at in by_target.get(target.as_str()).into_iter().flatten() {
+                let needs = self.rules.get(*at).map(|(_, needs)| needs.as_slice()).unwrap_or_default();
+                if selected.insert(*at) {
+                    open.extend(needs.iter().cloned());
+                }
+            }
+        }
+        selected
+    }
+}
+
+/// Parses `targets: prerequisites`.
+fn parse_rule(line: &str, variables: &Variables<'_>) -> Option<(Vec<String>, Vec<String>)> {
+    if line.starts_with([' ', '#']) || parse_assignment(line).is_some() {
+        return None;
+    }
+    let (head, tail) = line.split_once(':')?;
+    let tail = tail.strip_prefix(':').unwrap_or(tail);
+    if head.contains(['=', '#']) || head.trim().is_empty() || tail.starts_with('=') {
+        return None;
+    }
+    let tail = tail.split([';', '#']).next().unwrap_or_default();
+    let words = |text: &str| {
+        let text = expand_line(text, variables, MAX_REFERENCE_DEPTH).text;
+        text.split_whitespace().filter(|word| !matches!(*word, "|" | "\\")).map(str::to_owned).collect()
+    };
+    // `target: NAME = value` sets a variable.
+    Some((words(head), if tail.contains('=') { Vec::new() } else { words(tail) }))
+}
+
+fn collect_variables(lines: &[(usize, String)]) -> Variables<'_> {
     let mut variables = Variables::new();
     for (name, value) in lines.iter().filter_map(|(_, line)| parse_assignment(line)) {
         let once = !variables.contains_key(name);
         variables.insert(name, value.filter(|_| once));
     }
+    variables
+}
+
+fn read_lines<'l>(
+    lines: impl Iterator<Item = &'l (usize, String)>,
+    variables: &Variables<'_>,
+) -> Vec<CommandText> {
     let mut pieces = Vec::new();
-    for (number, line) in &lines {
+    for (number, line) in lines {
         let recipe = line.strip_prefix('\t').or_else(|| inline_recipe(line));
         let command = recipe.map(|recipe| recipe.trim_start_matches(['@', '-', '+', ' ', '\t']));
-        let expanded = expand_line(command.unwrap_or(line), &variables, MAX_REFERENCE_DEPTH);
+        let expanded = expand_line(command.unwrap_or(line), variables, MAX_REFERENCE_DEPTH);
         if command.is_some() {
             pieces.push(CommandText::from_line(*number, expanded.text));
         }
@@ -168,6 +263,25 @@ mod tests {
                 (7, format!("echo \\\n  a {unknown}")),
             ]
         );
+    }
+
+    #[test]
+    fn only_the_recipes_of_a_target_and_its_prerequisites_run() {
+        let text = "V := $(shell date)\nOUT = out\n.PHONY: all test\nall: $(OUT) ; echo all\n$(OUT): dep\n\tmake-out\n\
+                    dep:\n\tmake-dep\ntest: | dep\n\trun-tests\nclean::\n\trm -rf /\n";
+        let run = |targets: &[&str]| {
+            let targets: Vec<_> = targets.iter().map(|target| (*target).to_owned()).collect();
+            read_tasks(text, &targets).into_iter().map(|piece| piece.text).collect::<Vec<_>>()
+        };
+        assert_eq!(run(&[]), ["date", "echo all", "make-out", "make-dep"]);
+        assert_eq!(run(&["test"]), ["date", "make-dep", "run-tests"]);
+        assert_eq!(run(&["clean", "dep"]), ["date", "make-dep", "rm -rf /"]);
+        assert_eq!(run(&["none"]), ["date"]);
+    }
+
+    #[test]
+    fn rules_that_need_each_other_end() {
+        assert_eq!(read_tasks("a: b\n\tx\nb: a\n\ty\n", &[]).len(), 2);
     }
 
     #[test]

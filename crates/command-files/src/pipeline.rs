@@ -10,32 +10,32 @@ fn is_yaml(name: &FileName<'_>) -> bool {
     matches!(name.ending, "yml" | "yaml")
 }
 
-pub(super) fn is_github(name: &FileName<'_>) -> bool {
+pub(crate) fn is_github(name: &FileName<'_>) -> bool {
     is_yaml(name)
         && (name.within == ["workflows", ".github"] || matches!(name.file, "action.yml" | "action.yaml"))
 }
 
-pub(super) fn is_gitlab(name: &FileName<'_>) -> bool {
+pub(crate) fn is_gitlab(name: &FileName<'_>) -> bool {
     name.file.ends_with(".gitlab-ci.yml") || name.file.ends_with(".gitlab-ci.yaml")
 }
 
-pub(super) fn is_circle(name: &FileName<'_>) -> bool {
+pub(crate) fn is_circle(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.within.first() == Some(&".circleci")
 }
 
-pub(super) fn is_azure(name: &FileName<'_>) -> bool {
+pub(crate) fn is_azure(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.starts_with("azure-pipelines")
 }
 
-pub(super) fn is_taskfile(name: &FileName<'_>) -> bool {
+pub(crate) fn is_taskfile(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.to_ascii_lowercase().starts_with("taskfile")
 }
 
-pub(super) fn is_pre_commit(name: &FileName<'_>) -> bool {
+pub(crate) fn is_pre_commit(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.starts_with(".pre-commit-config")
 }
 
-pub(super) fn read_github(text: &str) -> ReadResult {
+pub(crate) fn read_github(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
     let expression = |text: &str| replace_expressions(text, "${{", "}}", |_| Some(unknown_variable()));
     Ok(file.read_maps(|map| {
@@ -45,7 +45,7 @@ pub(super) fn read_github(text: &str) -> ReadResult {
     }))
 }
 
-pub(super) fn read_gitlab(text: &str) -> ReadResult {
+pub(crate) fn read_gitlab(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
     Ok(file.read_maps(|map| {
         // `before_script` and `script` run in one shell; `after_script` runs in another.
@@ -64,7 +64,7 @@ pub(super) fn read_gitlab(text: &str) -> ReadResult {
     }))
 }
 
-pub(super) fn read_circle(text: &str) -> ReadResult {
+pub(crate) fn read_circle(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
     let expression = |text: &str| {
         replace_expressions(text, "<<", ">>", |inner| is_word(inner.trim()).then(unknown_variable))
@@ -75,7 +75,7 @@ pub(super) fn read_circle(text: &str) -> ReadResult {
     }))
 }
 
-pub(super) fn read_azure(text: &str) -> ReadResult {
+pub(crate) fn read_azure(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
     let expression = |text: &str| {
         let text = replace_expressions(text, "${{", "}}", |_| Some(unknown_variable()));
@@ -87,7 +87,7 @@ pub(super) fn read_azure(text: &str) -> ReadResult {
     }))
 }
 
-pub(super) fn read_taskfile(text: &str) -> ReadResult {
+pub(crate) fn read_taskfile(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
     let expression = |text: &str| replace_expressions(text, "{{", "}}", |_| Some(unknown_variable()));
     Ok(file.read_maps(|map| {
@@ -97,7 +97,7 @@ pub(super) fn read_taskfile(text: &str) -> ReadResult {
     }))
 }
 
-pub(super) fn read_pre_commit(text: &str) -> ReadResult {
+pub(crate) fn read_pre_commit(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
     Ok(file.read_maps(|map| {
         let Some(entry) = map.get("entry") else { return Vec::new() };

@@ -2,14 +2,14 @@
 
 //! Reads Dockerfiles: the commands of `RUN`, which run in the image.
 
-use super::{CommandText, FileName, RunLocation};
+use super::{CommandText, FileName, RunLocation, quote_word};
 
-pub(super) fn matches_name(name: &FileName<'_>) -> bool {
+pub(crate) fn matches_name(name: &FileName<'_>) -> bool {
     let stem = name.file.split('.').next().unwrap_or_default();
     matches!(stem, "Dockerfile" | "Containerfile") || matches!(name.ending, "Dockerfile" | "dockerfile")
 }
 
-pub(super) fn read(text: &str) -> Vec<CommandText> {
+pub(crate) fn read(text: &str) -> Vec<CommandText> {
     let escape = if text.lines().take(3).any(|line| line.replace(' ', "").eq_ignore_ascii_case("#escape=`")) {
         '`'
     } else {
@@ -104,10 +104,6 @@ fn heredoc_script(piece: &CommandText) -> Option<CommandText> {
     let body = body.split_last().map(|(_, body)| body.join("\n"))?;
     let lines = piece.lines.iter().skip(1).copied().collect();
     alone.then_some(CommandText { text: body, lines, location: piece.location })
-}
-
-fn quote_word(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
