@@ -86,7 +86,7 @@ bench-peers: build ## Compare with other guards (installed from their registries
 	$(REPLACE_RUNS)
 
 # What `make score` reads: files and directories, see `python3 benches/score/score.py --help`. PEERS=1 also scores the other guards.
-CORPORA ?= tests/corpus/held-out.jsonl tests/corpus/held-out-classes.jsonl
+CORPORA ?= tests/corpus/held-out.jsonl tests/corpus/held-out-classes.jsonl tests/corpus/held-out-calls.jsonl
 PEERS ?=
 
 score: ## Score the rules on corpora: dangerous calls stopped, false alarms (CORPORA="all.cm …", PEERS=1 for other guards)
