@@ -60,8 +60,8 @@ export type HookResponse<E extends HookEventType = HookEventType> =
 /** Context of a handler call. */
 export interface HookContext {
   /**
-   * Aborted when the daemon no longer waits for the response, because the time limit is over or the agent cancelled
-   * the call.
+   * Aborted when the daemon no longer waits for the response, because the time limit is over, the agent stopped
+   * waiting, or the hook was unregistered.
    */
   readonly signal: AbortSignal;
   readonly hookId: string;
