@@ -13,7 +13,7 @@ export interface Page {
   /** Key that opens the page after `g`. */
   key: string;
   load: () => Promise<{ default: Component }>;
-  /** Whether the page accepts the rest of the path after its name. Without it, the rest must be empty. */
+  /** Whether the page accepts the rest of the path after its name. Without this function, the rest must be empty. */
   accepts?: (rest: string[]) => boolean;
 }
 

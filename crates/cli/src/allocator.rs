@@ -4,7 +4,8 @@
 
 use tenterhook_daemon::MemoryRelease;
 
-/// musl's allocator takes one lock for all threads, and under load the daemon would spend its time waiting for it.
+/// Replaces musl's allocator, which uses one lock for all threads. Under load the daemon would spend its time waiting
+/// for that lock.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -26,7 +27,7 @@ fn of_process() {
     of_thread();
 }
 
-/// glibc returns the memory of all threads at once.
+/// Does nothing, because glibc returns the memory of all threads at once (`malloc_trim`).
 #[cfg(not(target_env = "musl"))]
 fn of_thread() {}
 

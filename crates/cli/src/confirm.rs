@@ -20,7 +20,7 @@ use crate::error::CommandError;
 /// Maximum size of a typed line and of a code file.
 const MAX_TYPED_BYTES: u64 = 256;
 
-/// Proof of a user's presence that is given without typing on a terminal.
+/// Options that prove a user's presence without typing on a terminal.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ProofArgs {
     /// Code from your authenticator app, if codes are set up

@@ -17,7 +17,7 @@ pub(crate) fn fire_until_signal(road: &CallPipeline, call: &HookCall) -> Result<
 }
 
 /// Runs work until it is done or a signal arrives. A signal also ends the processes that the work started. Running
-/// observers are not awaited.
+/// hooks that only observe (`async`) are not awaited.
 pub(crate) fn run_until_signal<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Implements the `tenterhook-setup` host for the command line. It has the hook programs and can reach the daemon.
+//! Implements the host that the crate `tenterhook-setup` needs. It provides the hook programs and access to the
+//! daemon.
 
 use serde_json::Value;
 use tenterhook_authority::Action;

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The command `tenterhook`: runs the program from the package of this platform, `@tenterhook/<os>-<cpu>`. Those
-// packages are optional dependencies, so that npm installs only the matching one; nothing is downloaded here.
+// The command `tenterhook`: runs the program from the package of this platform, `@tenterhook/<os>-<cpu>`.
+// Those packages are optional dependencies, so that npm installs only the one for this platform. This file
+// downloads nothing.
 
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";

@@ -5,13 +5,13 @@ import { TenterhookError } from "./errors.js";
 import { AuditLevel as Wire } from "./generated/tenterhook/v1/hooks.js";
 
 /**
- * How much is recorded about hooks. Decisions are always recorded, with the hooks that ran. In addition, `off` records
- * hooks that are registered or removed; `info` also each block, modification and failure; `verbose` also each start and
- * each answer.
+ * How much is recorded about hooks. Decisions are always recorded, with the hooks that ran. `off` records in addition
+ * which hooks are registered or removed. `info` also records each block, modification and failure. `verbose` also
+ * records each start and each answer.
  */
 export type AuditLevel = "off" | "info" | "verbose";
 
-/** Proof that a user is present, which is required to record less. */
+/** Proof that a user is present. It is required to set a level that records less. */
 export interface AuditProof {
   /** Code from the user's authenticator app. */
   code?: string;
@@ -25,7 +25,7 @@ const LEVELS: Record<AuditLevel, Wire> = {
   verbose: Wire.AUDIT_LEVEL_VERBOSE,
 };
 
-/** Sets the level and resolves to the previous one. */
+/** Sets the audit level and resolves to the previous level. */
 export async function setAuditLevel(channel: Channel, level: AuditLevel, proof?: AuditProof): Promise<AuditLevel> {
   if (!Object.hasOwn(LEVELS, level)) {
     throw new TenterhookError("invalid", `unknown audit level \`${level}\``, "use `off`, `info` or `verbose`");

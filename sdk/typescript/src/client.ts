@@ -35,9 +35,15 @@ export interface ClientOptions extends EndpointOptions {
   name?: string;
   /** How long `ready()` waits, in milliseconds; defaults to 10000. */
   readyTimeout?: number;
-  /** Called with errors that no pending `ready()` reports. By default Node prints a warning. */
+  /**
+   * Called with errors that occur while no `ready()` is pending; a pending `ready()` rejects with them instead. By
+   * default Node prints a warning.
+   */
   onError?: (error: Error) => void;
-  /** Called when the state of the connection changes. By default a line on standard error reports the connection. */
+  /**
+   * Called when the state of the connection changes. By default the client prints a line on standard error when it is
+   * connected.
+   */
   onStateChange?: (state: ClientState) => void;
 }
 
@@ -54,7 +60,7 @@ export interface TemporaryHook extends AsyncDisposable {
 /**
  * A client of the Tenterhook daemon: registers hooks and runs their handlers until it is closed.
  *
- * The client connects on first use and reconnects after the connection breaks; its hooks are registered again. An open
+ * The client connects on first use. When the connection breaks, it reconnects and registers its hooks again. An open
  * connection keeps the process alive: call `close()`, or use `await using client = new TenterhookClient()`.
  */
 export class TenterhookClient implements AsyncDisposable {
@@ -129,14 +135,17 @@ export class TenterhookClient implements AsyncDisposable {
   }
 
   /**
-   * Resolves once the daemon has processed all registrations so far. Rejects if the daemon refused a hook or cannot be
-   * reached in time. The client keeps trying to connect even then.
+   * Resolves once the daemon has processed all registrations so far. Rejects if the daemon refused a hook or cannot
+   * be reached in time. After a rejection the client keeps trying to connect.
    */
   async ready(): Promise<void> {
     await this.#link.settled(this.#readyTimeout);
   }
 
-  /** Sets how much is recorded about hooks and resolves to the previous level. Recording less needs `proof`. */
+  /**
+   * Sets how much is recorded about hooks and resolves to the previous level. A level that records less needs
+   * `proof`.
+   */
   setHookAuditLevel(level: AuditLevel, proof?: AuditProof): Promise<AuditLevel> {
     return this.#link.failures.watch(setAuditLevel(this.#link.channel(), level, proof));
   }
@@ -191,9 +200,9 @@ export class TenterhookClient implements AsyncDisposable {
   }
 
   /**
-   * Runs a tool in a session. The same hooks and rules apply as to a call by the model, except that a handler that calls
-   * this method is not called about the tool. Resolves if the tool ran, even if it failed. Rejects with `blocked` if the
-   * call was denied.
+   * Runs a tool in a session. The same hooks and rules apply as to a call by the model, with one exception: a hook
+   * whose handler calls this method is not called for this tool. Resolves if the tool ran, even if it failed. Rejects
+   * with `blocked` if the call was denied.
    */
   async executeTool(sessionId: string, tool: string, args: ToolArgs, options: WorkOptions = {}): Promise<ToolResult> {
     return executeTool(this.#link.channel(), sessionId, tool, args, options);

@@ -30,7 +30,7 @@ export interface FireOptions {
   signal?: AbortSignal;
   /** Name of the agent: letters, digits and `-`; defaults to `sdk`. */
   source?: string;
-  /** Id of the event, a ULID; by default the daemon generates one. Each id is recorded once. */
+  /** Id of the event, a ULID; by default the daemon generates one. Each id is recorded at most once. */
   eventId?: string;
   /** How long to wait for the user's approval, in milliseconds; defaults to 55000. */
   timeout?: number;
@@ -80,7 +80,10 @@ export interface NativeEvent {
   event: string;
   payload: unknown;
   sessionId?: string;
-  /** Answers of hooks that already ran in this program. They are combined with the policy, and the record names them. */
+  /**
+   * Answers of hooks that already ran in this program. They are combined with the verdicts of the policy, and the
+   * record names these hooks.
+   */
   callbacks?: readonly NativeCallback[];
 }
 

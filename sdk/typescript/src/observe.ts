@@ -15,9 +15,9 @@ export interface FileChanged {
 /** One item of an agent's to-do list. */
 export interface TodoItem {
   content: string;
-  /** `pending`, `in_progress`, `completed`, or the harness's own word. */
+  /** `pending`, `in_progress`, `completed`, or any other status that the harness sends. */
   status: string;
-  /** Name of the item while it is in progress. */
+  /** Wording of the item while it is in progress, such as `Fixing the test`. */
   activeForm?: string;
   id?: string;
 }

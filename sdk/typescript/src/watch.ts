@@ -17,7 +17,7 @@ export interface WatchOptions {
 
 /** An event of the daemon. */
 export interface News {
-  /** Counts up from the start of the daemon; a gap means missed events. */
+  /** Number of the event, counted from the start of the daemon. A gap means that events were missed. */
   number: number;
   /** One of the kinds in `WatchOptions`, or `lagged` with the number of missed events. */
   kind: string;

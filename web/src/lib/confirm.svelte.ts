@@ -13,7 +13,7 @@ export interface Question<T> {
   /** Label of the confirm button. */
   yes?: string;
   danger?: boolean;
-  /** Name of the privileged action, such as `mode monitor`. Without it, no code is asked. */
+  /** Name of the privileged action, such as `mode monitor`. Without an action, the dialog asks for no code. */
   action?: string;
   /** The equivalent command, shown if no codes are set up. */
   command?: string;
@@ -23,7 +23,7 @@ export interface Question<T> {
 
 export interface Asking {
   question: Question<unknown>;
-  /** Proof that the daemon needs; `unknown` while it is being asked. */
+  /** Proof that the daemon requires; `unknown` until the daemon has replied. */
   needs: 'unknown' | 'code' | 'tty' | 'nothing';
   done: (result: unknown) => void;
 }

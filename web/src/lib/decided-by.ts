@@ -10,7 +10,7 @@ interface Recorded {
   trace?: { by?: string; decision?: string | null }[];
 }
 
-/** The deciding rule or hook, computed from the record like the daemon's `by`. */
+/** Returns the rule or hook that decided, in the same format as the field `by` of the daemon's events. */
 export function decidedBy(record: Recorded): string | undefined {
   if (record.policy_rule_id) return record.policy_rule_id;
   if (!record.verdict || record.verdict === 'none') return undefined;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Downloads a response of the daemon as a file. It is fetched, because a link cannot send the page key.
+// Downloads a response of the daemon as a file. The response is fetched by script, because a link cannot send the
+// page key.
 
 import { request } from './api/client';
 import type { Operations } from './api/types';

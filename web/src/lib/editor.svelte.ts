@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The editor that opens files. Only URLs from this table are created, so that a path cannot choose another scheme.
+// The editor that opens files. URLs have only the schemes in this table, so that a file path cannot introduce another
+// scheme.
 
 export const EDITORS = {
   vscode: { title: 'VS Code', open: (path: string) => `vscode://file${path}` },

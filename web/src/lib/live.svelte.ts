@@ -62,7 +62,10 @@ class Live {
     this.#close();
   }
 
-  /** Closes the stream of a hidden page, because a browser has only six connections for all tabs. */
+  /**
+   * Closes the stream of a hidden page, because a browser opens only six connections to a server for all tabs
+   * together.
+   */
   #look = () => {
     clearTimeout(this.#hidden);
     if (document.hidden) this.#hidden = setTimeout(() => this.#close(), HIDDEN_TIMEOUT_MS);

@@ -9,7 +9,7 @@ export interface Rung {
   /** The sibling hash in base64, and its side. */
   sibling: string;
   side: 'left' | 'right';
-  /** Hash of both. */
+  /** Hash of the node and its sibling, which is their parent. */
   made: string;
 }
 
@@ -48,7 +48,7 @@ export interface Proof {
 export interface Shown {
   leaf: string | null;
   payload: string | null;
-  /** Hexadecimal. */
+  /** Salt of the payload's hash, in hexadecimal. */
   salt: string | null;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Routing in the URL fragment: `#/page/part?key=value`. It is not sent to the server.
+// Routing in the URL fragment: `#/page/part?key=value`. Browsers do not send the fragment to the server.
 
 export type Query = Record<string, string | number | boolean | undefined | null>;
 

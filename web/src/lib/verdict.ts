@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The words for verdicts that users read. The API and the ledger keep the wire words.
+// The words for verdicts that users read. The API and the ledger use other words, such as `deny`.
 
 const LABELS: Record<string, string> = {
   none: 'no match',

@@ -21,7 +21,8 @@ use crate::error::CommandError;
 use crate::read_input;
 use crate::terminal::{GOOD, Terminal};
 
-/// Maximum number of sessions kept open during the evaluation, because a subagent's events may come much later.
+/// Maximum number of sessions whose state is kept during the evaluation. A session's state is kept because a
+/// subagent's events may come much later.
 const MAX_OPEN_SESSIONS: usize = 4096;
 
 const EXAMPLES: &str = "\
@@ -145,7 +146,7 @@ fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, Command
     }
     let loaded = sources.load();
     match sources.problems.iter().chain(&loaded.problems).next() {
-        // An evaluation with some of the rules would look like one with all of them.
+        // One invalid rule is an error: an evaluation without it would look like one with all rules.
         Some(problem) => Err(CommandError::user(problem.to_string())
             .hint("list all problems: `tenterhook policy check`, with the file if you named one")),
         None => Ok(loaded.rules),

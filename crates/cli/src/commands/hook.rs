@@ -101,7 +101,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     match written {
         Ok(()) => Ok(ExitCode::from(exit)),
-        // If the reply does not reach the harness, only the exit code is left.
+        // If the reply does not reach the harness, only the exit code can tell the harness that the call failed.
         Err(error) => Err(CommandError::user(format!("cannot write the reply: {error}"))),
     }
 }
@@ -118,7 +118,7 @@ fn answer_hook(
     started: Instant,
 ) -> Result<AnsweredCall, CommandError> {
     let within = Duration::from_secs(args.within);
-    // The payload of a fallback call was already received.
+    // The hook program has already received the payload of a fallback call, so `within` does not limit the reading.
     let payload_timeout =
         if args.fallback.is_some() { input::PAYLOAD_TIMEOUT } else { input::PAYLOAD_TIMEOUT.min(within) };
     let payload = read_input::read_standard_input(payload_timeout);

@@ -37,7 +37,7 @@ class GenerateStep:
     denied: bool = False
     """`tool_result`: whether the call was denied. If it was, the result's `output` is the reason."""
     nudge: str | None = None
-    """`tool_result`: suggestion what the model could do instead of a denied call."""
+    """`tool_result`: suggestion of what the model could do instead of the denied call."""
     result: ToolResult | None = None
     """`tool_result`: result of the tool."""
     moment: Mapping[str, Any] = field(default_factory=dict)

@@ -37,8 +37,9 @@ def refusal(event: str, reason: str) -> Output:
 
 
 def obeyed(event: str, output: Output) -> Output:
-    """Rewrites an answer so that the client obeys it. Without the change, the client would run the tool in spite of
-    `continue: false` in `PreToolUse`, and would ignore `decision: "block"` in `PermissionRequest`."""
+    """Rewrites a callback's answer so that the client (Claude Code) obeys it. Without the rewrite, the client would
+    run the tool in spite of `continue: false` in `PreToolUse`, and would ignore `decision: "block"` in
+    `PermissionRequest`."""
     if output.get("async"):
         return output
     specific = specific_of(output)
@@ -56,8 +57,9 @@ def obeyed(event: str, output: Output) -> Output:
 
 
 def residue(event: str, output: Output) -> Output:
-    """Returns the part of an answer that the callback itself returns; Tenterhook's hook entry returns the rest. A
-    refusal is returned by both, so that it cannot be lost. Parts that must not be applied twice are left out."""
+    """Returns the part of a callback's answer that the callback itself sends to the client. Tenterhook's own entry in
+    the `hooks` option sends the combined reply. Both send a refusal, so that it cannot be lost. Parts that must not
+    be applied twice are left out here."""
     if output.get("async"):
         return output
     rest = {key: value for key, value in output.items() if key not in _CARRIED_BY_REPLY}
@@ -93,7 +95,7 @@ def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
 
 
 def unjudged(event: str, outputs: Iterable[Output]) -> Output:
-    """Returns the parts of the answers that Tenterhook's reply would contain, for use if Tenterhook is unreachable."""
+    """If Tenterhook is unreachable, returns what its reply would have taken from the callbacks' answers."""
     answers = [output for output in outputs if not output.get("async")]
     specifics = [specific_of(answer) for answer in answers]
     said: Output = {}

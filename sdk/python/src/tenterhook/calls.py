@@ -20,14 +20,14 @@ from .v1 import hooks_pb2 as pb
 log = logging.getLogger("tenterhook")
 
 CallKey = tuple[str, int]
-"""Event id and call id. Another daemon may use the same call ids, but not for the same event."""
+"""Event id and call id. After a restart the daemon may use the same call ids again, but not for the same event."""
 
 _MAX_KEPT_RESPONSES = 1024
 """Maximum number of responses that are kept in case the daemon did not receive them."""
 _STREAM_CHECK_SECONDS = 0.01
 """Interval in seconds at which the code checks whether the stream is open."""
 _MAX_MODIFIED_BYTES = 15 * 1024 * 1024
-"""Maximum size of a modification: the daemon closes a stream if a message is larger than 16 MiB."""
+"""Maximum size of a modification: a message may have at most 16 MiB, and sending a larger one breaks the stream."""
 _ACTIONS = {"continue": pb.CONTINUE, "block": pb.BLOCK, "retry": pb.RETRY, "skip": pb.SKIP}
 
 
@@ -127,13 +127,13 @@ def _is_observer(asked: pb.HookEvent) -> bool:
 
 
 def _cancelled_from_outside() -> bool:
-    """Returns whether the event loop is ending. Python 3.10 cannot detect it."""
+    """Returns whether the event loop is ending. On Python 3.10 this cannot be detected, and the result is false."""
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is not None and cancelling() > 0
 
 
 async def _run(hook: Hook, asked: pb.HookEvent) -> pb.HookResponse:
-    # Each call has its own task.
+    # Each call has its own task, so this context variable does not affect other calls.
     handling.begin(asked.event_id, asked.hook_id)
     try:
         said = await _call(hook.handler, read_event(asked.event_type, asked.payload))

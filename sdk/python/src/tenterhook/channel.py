@@ -30,7 +30,7 @@ _MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 _OPTIONS = [
     ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
-    # The daemon is local, so proxy settings of the environment do not apply.
+    # The daemon is local, so the proxy settings in the environment are ignored.
     ("grpc.enable_http_proxy", 0),
 ]
 
@@ -58,7 +58,7 @@ _STATUSES: dict[grpc.StatusCode, tuple[ErrorCode, str | None]] = {
     grpc.StatusCode.UNIMPLEMENTED: ("unimplemented", "update the daemon; see `tenterhook --version`"),
     grpc.StatusCode.RESOURCE_EXHAUSTED: ("overloaded", None),
 }
-"""Statuses that a retry cannot fix. Any other status means that the daemon did not answer."""
+"""Statuses that a retry cannot fix. Any other status is treated as a daemon that did not answer."""
 
 
 class Place:

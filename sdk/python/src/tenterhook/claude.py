@@ -31,8 +31,8 @@ GUARDED_EVENTS = (
     *("ConfigChange", "InstructionsLoaded", "CwdChanged", "DirectoryAdded"),
 )
 """The events of Claude Code that are sent to Tenterhook. Not included: `WorktreeCreate` and `WorktreeRemove` (a hook
-replaces git's own work), `FileChanged` (fires only for names given as a matcher) and `MessageDisplay` (fires for every
-chunk of text)."""
+for them replaces the work of git), `FileChanged` (fires only for file names given as a matcher) and `MessageDisplay`
+(fires for every chunk of text)."""
 
 _GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
 """Events before an action: if Tenterhook cannot be reached, the action is blocked."""
@@ -53,8 +53,8 @@ def tenterhook_hooks(
     on_failure: Literal["continue", "block"] = "block",
 ) -> dict[HookEvent, list[HookMatcher]]:
     """Returns the `hooks` for `ClaudeAgentOptions`. Every event is checked by Tenterhook's policy and recorded in its
-    ledger. Your own callbacks run as well: their decisions are part of the record, and an input that one of them
-    changes is checked before it runs.
+    ledger. Your own callbacks run as well, and their decisions are part of the record. If a callback changes the
+    input of a call, the changed call is checked before it runs.
 
     ```python
     options = ClaudeAgentOptions(hooks=tenterhook_hooks(client))
@@ -64,8 +64,8 @@ def tenterhook_hooks(
         client: Client of the daemon. It connects on first use.
         hooks: Your own callbacks, in addition to Tenterhook's.
         events: Events that are sent to Tenterhook; defaults to `GUARDED_EVENTS`.
-        timeout: Time limit in seconds. It includes approvals by the user.
-        on_failure: What happens before an action if Tenterhook cannot be reached; defaults to `block`.
+        timeout: How long Tenterhook may take for an event, in seconds. This includes waiting for the user's approval.
+        on_failure: Whether an action is blocked or continues if Tenterhook cannot be reached; defaults to `block`.
     """
     from claude_agent_sdk import HookMatcher
 
@@ -73,7 +73,8 @@ def tenterhook_hooks(
     gatherer = AnswerGatherer()
     judged = cast("tuple[HookEvent, ...]", tuple(events))
     together: dict[HookEvent, list[HookMatcher]] = {}
-    # The client calls entries in this order. Tenterhook's entry is last, so that it can collect the callbacks' answers.
+    # The client calls the entries in their order. Tenterhook's entry is last, so that it can collect the callbacks'
+    # answers.
     for event, matchers in (hooks or {}).items():
         gathered = event in judged and event in _DECIDING
         together[event] = []
@@ -131,7 +132,7 @@ def _answering(event: str, own: _OwnCallback, gatherer: AnswerGatherer, ask: Ask
     async def answering(given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
         announced = gatherer.announce(call_key(given, tool_use_id))
         began = time.monotonic()
-        # The client does not run a tool whose callback timed out, and cancels this task.
+        # Used if the callback times out: the client then cancels this task and does not run the tool.
         answer = CallbackAnswer(own.name, error="no answer in time", timed_out=True, block=True)
         try:
             output = await own.run(given, tool_use_id, context)
@@ -151,7 +152,8 @@ def _answering(event: str, own: _OwnCallback, gatherer: AnswerGatherer, ask: Ask
         said = obeyed(event, dict(answer.output))
         if await announced.was_collected():
             return cast("HookJSONOutput", residue(event, said))
-        # Tenterhook's entry had already run when this callback was called, so this answer gets its own record.
+        # Tenterhook's entry did not collect this answer: it ran before this callback was called. So the answer gets
+        # its own record.
         return cast("HookJSONOutput", beside_reply(event, said, await ask(given, [answer])))
 
     return answering

@@ -63,7 +63,7 @@ class TenterhookClient(Registering):
     """A client of the Tenterhook daemon of this user account.
 
     The client connects on first use: when it is entered (`async with client:`), when a method is awaited, or when a
-    hook is registered while an event loop runs. It reconnects after the connection breaks and registers its hooks
+    hook is registered while an event loop runs. When the connection breaks, it reconnects and registers its hooks
     again.
     """
 
@@ -152,7 +152,8 @@ class TenterhookClient(Registering):
         return [to_listed_hook(hook) for hook in answer.hooks]
 
     def set_hook_audit_level(self, level: AuditLevel, *, code: str | None = None) -> Pending[AuditLevel]:
-        """Sets how much is recorded about hooks; returns the previous level. Recording less needs a user's `code`."""
+        """Sets how much is recorded about hooks and returns the previous level. A level that records less needs a
+        user's `code`."""
         if level not in _LEVELS:
             raise ValueError(f"level must be 'off', 'info' or 'verbose', not {level!r}")
 
@@ -215,7 +216,7 @@ class TenterhookClient(Registering):
         await self.close()
 
     def _linked(self) -> Link:
-        # A link belongs to its event loop, so each asyncio.run() needs a new one.
+        # A link belongs to its event loop, so each asyncio.run() needs a new link.
         if self._link is None or self._link.loop_is_closed:
             for hook in self._hooks.values():
                 hook.settled = asyncio.Event()
@@ -269,8 +270,9 @@ class TenterhookClient(Registering):
         timeout_ms: int | None = None,
         callbacks: Sequence[CallbackAnswer] = (),
     ) -> Outcome:
-        """Fires an event in a harness's own format; the outcome's `reply` has that format too. `callbacks` are answers
-        of hooks that already ran in this program: they are combined with the policy, and the record names them."""
+        """Fires an event in a harness's own format; the outcome's `reply` has that format too. `callbacks` are
+        answers of hooks that already ran in this program. They are combined with the verdicts of the policy, and the
+        record names these hooks."""
         request = pb.FireRequest(
             event_type=event, payload=as_json(payload), source=harness, native=True, timeout_ms=timeout_ms or 0
         )
@@ -366,8 +368,9 @@ class TenterhookClient(Registering):
     async def execute_tool(
         self, session_id: str, tool: str, args: ToolArgs, *, timeout_ms: int | None = None
     ) -> ToolResult:
-        """Runs a tool in a session. The same hooks and rules apply as to a call by the model, except that a handler
-        that calls this method is not called about the tool. A tool that ran and failed is a result, not an error.
+        """Runs a tool in a session. The same hooks and rules apply as to a call by the model, with one exception: a
+        hook whose handler calls this method is not called for this tool. A tool that ran and failed is a result, not
+        an error.
 
         Raises:
             RefusedError: The call was denied (`blocked`), or the session belongs to another client (`not-found`).

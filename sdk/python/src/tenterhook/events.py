@@ -27,7 +27,7 @@ class HookEvent:
     timestamp: int = 0
     """Milliseconds since 1970. In a fired event, 0 means that the daemon sets it."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """`eventId`, `source`, `nativeEvent`, and where known `toolUseId`, `turnId`, `project`, `agentId`, ..."""
+    """`eventId`, `source`, `nativeEvent`, and if known `toolUseId`, `turnId`, `project`, `agentId`, ..."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=wire.LOCAL)
     """The event as received, including fields that this version does not know."""
 
@@ -249,7 +249,7 @@ EVENTS: dict[str, type[HookEvent]] = {
         NotificationEvent,
     )
 }
-"""All event types: the thirteen types of the original hook design, then five more that harnesses have."""
+"""All event types: the thirteen types of the A3S hook design, then five more that harnesses have."""
 
 
 def read_event(event_type: str, payload: bytes | Mapping[str, Any]) -> HookEvent:

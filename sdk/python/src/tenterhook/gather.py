@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Collects the answers of a program's own callbacks for Tenterhook's hook entry, which is called for the same call."""
+"""Collects the answers of a program's own callbacks, so that Tenterhook's entry in the `hooks` option can send
+them along."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from typing import Any
 from .v1 import hooks_pb2 as pb
 
 _COLLECT_GRACE = 0.25
-"""How long an answer waits for Tenterhook's entry, in seconds. The client calls both at the same time."""
+"""How long a callback waits until Tenterhook's entry collects its answer, in seconds. The client calls both at the
+same time."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class _PendingCall:
 
 
 class AnswerGatherer:
-    """Matches callbacks with Tenterhook's entry for the same call, so that each call has one record. Callbacks announce
-    themselves, because only the client knows which callbacks a matcher selects."""
+    """Matches callbacks with Tenterhook's entry for the same call, so that each call has one record. Each callback
+    announces itself when it is called, because only the client knows which callbacks a matcher selects."""
 
     def __init__(self) -> None:
         self._pending: dict[str, _PendingCall] = {}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The event that the current code handles. A handler's requests to the daemon's agent contain the handler's hook."""
+"""The event that the current code handles. Requests that a handler sends to the daemon's agent name the handler's hook,
+so that this hook is not called for them."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Matcher(TypedDict, total=False):
     """Limits a hook to some events of its type; all fields that are set must match."""
 
     tool: str
-    """Name of the tool; must be equal."""
+    """Exact name of the tool."""
     path_pattern: str
     """Glob pattern for file paths; `*.env` matches at any depth."""
     command_pattern: str
@@ -60,7 +60,7 @@ HookConfig = TypedDict(
 
 - `priority`: position in the order of hooks; lower numbers run first.
 - `timeout_ms`: time limit; defaults to 5000.
-- `async`: the daemon does not wait, and the response is ignored.
+- `async`: the daemon does not wait for the hook, and the response is ignored.
 - `fail_behavior`: what happens if the hook fails; defaults to `continue`.
 - `linger_ms`: how long the hook stays registered after the connection breaks; defaults to 30000.
 """
@@ -77,7 +77,7 @@ class HookInfo:
     matcher: Matcher
     config: HookConfig
     state: State
-    """`waiting` until the daemon has the hook."""
+    """`waiting` until the daemon has registered or refused the hook."""
     error: TenterhookError | None = None
     """Why the daemon refused the hook."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Events for displays: changed files and to-do lists of agents."""
+"""Changed files and to-do lists of agents, for programs that display them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WatchEvent:
     """An event of the daemon."""
 
     number: int
-    """Counts up from the start of the daemon; a gap means missed events."""
+    """Number of the event, counted from the start of the daemon. A gap means that events were missed."""
     kind: str
     """`decided`, `session`, `generation`, `verify`, `warning`, or `lagged` with the number of missed events."""
     data: Mapping[str, Any]
@@ -41,9 +41,9 @@ class TodoItem:
 
     content: str
     status: str
-    """`pending`, `in_progress`, `completed`, or the agent's own word."""
+    """`pending`, `in_progress`, `completed`, or any other status that the agent sends."""
     active_form: str | None = None
-    """Name of the item while it is in progress."""
+    """Wording of the item while it is in progress, such as `Fixing the test`."""
     id: str | None = None
 
 

@@ -13,8 +13,9 @@ log = logging.getLogger("tenterhook")
 
 
 class Pending(Awaitable[T], Generic[T]):
-    """Background work. It starts immediately if an event loop runs, or else when it or the client's `ready()` is
-    awaited. Awaiting it returns its result or raises its error. If it is not awaited, an error is logged."""
+    """Background work. If an event loop runs, the work starts immediately. If not, it starts when this object or the
+    client's `ready()` is awaited. Awaiting this object returns the result or raises the error. If it is not awaited,
+    an error is logged."""
 
     def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._begin = begin

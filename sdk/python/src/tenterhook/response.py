@@ -30,7 +30,7 @@ class HookResponse:
     def modified(cls, changes: Mapping[str, Any] | None = None, /, **parts: Any) -> HookResponse:
         """Continues with changes: `HookResponse.modified(args={**event.args, "timeout": 30000})`.
 
-        The event determines what can be changed. The daemon refuses other changes, and the hook fails.
+        The event determines what can be changed. If the response contains any other change, the hook fails.
         """
         together = {**(changes or {}), **parts}
         if not together:
@@ -46,8 +46,8 @@ class HookResponse:
 
     @classmethod
     def retry(cls, delay_ms: int | None = None, *, reason: str | None = None) -> HookResponse:
-        """Asks the daemon to call the hook again after a delay, by default one second. The number of retries is
-        limited; after the last retry the action is blocked."""
+        """Asks the daemon to call the hook again after a delay, by default one second. If the hook's third call also
+        returns `retry`, the action is blocked."""
         if delay_ms is not None and (isinstance(delay_ms, bool) or delay_ms < 0):
             raise ValueError(f"the delay must be a number of milliseconds, not {delay_ms!r}")
         return cls("retry", reason=reason, delay_ms=delay_ms)

@@ -35,8 +35,9 @@ export function refusal(event: ClaudeHookEvent, reason: string): SyncHookJSONOut
 }
 
 /**
- * Rewrites an answer so that the client obeys it. Without the change, the client would run the tool in spite of
- * `continue: false` in `PreToolUse`, and would ignore `decision: "block"` in `PermissionRequest`.
+ * Rewrites a callback's answer so that the client (Claude Code) obeys it. Without the rewrite, the client would run
+ * the tool in spite of `continue: false` in `PreToolUse`, and would ignore `decision: "block"` in
+ * `PermissionRequest`.
  */
 export function obeyed(event: ClaudeHookEvent, output: HookJSONOutput): HookJSONOutput {
   if (!isSync(output)) return output;
@@ -59,9 +60,9 @@ function isDenied({ decision }: SpecificOutput): boolean {
 }
 
 /**
- * Returns the part of an answer that the callback itself returns; Tenterhook's hook entry returns the rest. A refusal is
- * returned by both, so that it cannot be lost. Parts that must not be applied twice (texts, a changed input, a
- * permission) are left out.
+ * Returns the part of a callback's answer that the callback itself sends to the client. Tenterhook's own entry in the
+ * `hooks` option sends the combined reply. Both send a refusal, so that it cannot be lost. Parts that must not be
+ * applied twice (texts, a changed input, a permission) are left out here.
  */
 export function residue(event: ClaudeHookEvent, output: HookJSONOutput): HookJSONOutput {
   if (!isSync(output)) return output;
@@ -87,7 +88,7 @@ export function withPermissions(reply: HookJSONOutput, outputs: HookJSONOutput[]
   return { ...reply, hookSpecificOutput: { hookEventName, decision: { ...decision, updatedPermissions } } };
 }
 
-/** Returns the parts of the answers that Tenterhook's reply would contain, for use if Tenterhook is unreachable. */
+/** If Tenterhook is unreachable, returns what its reply would have taken from the callbacks' answers. */
 export function answerWithoutTenterhook(event: ClaudeHookEvent, outputs: HookJSONOutput[]): HookJSONOutput | undefined {
   const answers = outputs.filter(isSync);
   const specifics = answers.map(specificOf);

@@ -17,29 +17,33 @@ export interface TenterhookHooksOptions {
   hooks?: ClaudeHooks;
   /** The events that are sent to Tenterhook; defaults to `GUARDED_EVENTS`. */
   events?: readonly ClaudeHookEvent[];
-  /** What happens before an action if Tenterhook cannot be reached; defaults to `block`. */
+  /** Whether an action is blocked or continues if Tenterhook cannot be reached; defaults to `block`. */
   onFailure?: "block" | "continue";
-  /** Time limit of Tenterhook in seconds; defaults to 60. It includes approvals by the user. */
+  /**
+   * How long Tenterhook may take for an event, in seconds; defaults to 60. This includes waiting for the user's
+   * approval.
+   */
   timeout?: number;
 }
 
-/** How much earlier the daemon stops waiting for an approval than the Agent SDK waits for the callback. */
+/** The daemon stops waiting for an approval this much earlier than the Agent SDK stops waiting for the callback. */
 const APPROVAL_MARGIN_MS = 5000;
 
 type Ask = (input: ClaudeHookInput, signal: AbortSignal, callbacks?: NativeCallback[]) => Promise<HookJSONOutput>;
 type Callback = ClaudeHookCallback<"PreToolUse">;
 
 /**
- * Returns the `hooks` for `query({ options: { hooks } })` of `@anthropic-ai/claude-agent-sdk`. Every event is checked by
- * Tenterhook's policy and recorded in its ledger. Your own callbacks run as well: their decisions are part of the record,
- * and an input that one of them changes is checked before it runs.
+ * Returns the `hooks` for `query({ options: { hooks } })` of `@anthropic-ai/claude-agent-sdk`. Every event is checked
+ * by Tenterhook's policy and recorded in its ledger. Your own callbacks run as well, and their decisions are part of
+ * the record. If a callback changes the input of a call, the changed call is checked before it runs.
  */
 export function tenterhookHooks(client: TenterhookClient, options: TenterhookHooksOptions = {}): AgentSdkHooks {
   const { hooks: own = {}, events = GUARDED_EVENTS, onFailure = "block", timeout = 60 } = options;
   const ask = createAsk(client, onFailure, Math.max(timeout * 1000 - APPROVAL_MARGIN_MS, 1000));
   const gatherer = new AnswerGatherer();
   const all: AgentSdkHooks = {};
-  // The client calls entries in this order. Tenterhook's entry is last, so that it can collect the callbacks' answers.
+  // The client calls the entries in their order. Tenterhook's entry is last, so that it can collect the callbacks'
+  // answers.
   for (const [event, matchers = []] of Object.entries(own) as [ClaudeHookEvent, ClaudeHooks["PreToolUse"]][]) {
     const gathered = events.includes(event) && DECIDING_EVENTS.has(event);
     let number = 0;
@@ -118,7 +122,8 @@ function recordAnswer(
       throw error;
     }
     if (await collected()) return residue(event, output);
-    // Tenterhook's entry had already run when this callback was called, so this answer gets its own record.
+    // Tenterhook's entry did not collect this answer: it ran before this callback was called. So the answer gets its
+    // own record.
     return mergeWithReply(event, output, await ask(input, options.signal, [await answer]));
   };
 }

@@ -3,8 +3,9 @@
 import type { ClaudeHookEvent } from "./input.js";
 
 /**
- * The events that are sent to Tenterhook. Not included: `WorktreeCreate` and `WorktreeRemove` (a hook replaces git's own
- * work), `FileChanged` (fires only for names given as a matcher) and `MessageDisplay` (fires for every chunk of text).
+ * The events that are sent to Tenterhook. Not included: `WorktreeCreate` and `WorktreeRemove` (a hook for them
+ * replaces the work of git), `FileChanged` (fires only for file names given as a matcher) and `MessageDisplay` (fires
+ * for every chunk of text).
  */
 export const GUARDED_EVENTS = [
   "PreToolUse",

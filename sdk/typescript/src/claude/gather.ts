@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { NativeCallback } from "../fire.js";
 import type { ClaudeHookInput } from "./input.js";
 
-/** How long an answer waits for Tenterhook's entry. The client calls both at the same time. */
+/** How long a callback waits until Tenterhook's entry collects its answer. The client calls both at the same time. */
 const COLLECT_GRACE_MS = 250;
 
 /** The answers to one call. */
@@ -16,13 +16,16 @@ interface PendingCall {
 }
 
 /**
- * Collects the answers of the program's own callbacks for Tenterhook's entry, so that each call has one record. Callbacks
- * announce themselves, because only the client knows which callbacks a matcher selects.
+ * Collects the answers of the program's own callbacks for Tenterhook's entry in the `hooks` option, so that each call
+ * has one record. Each callback announces itself when it is called, because only the client knows which callbacks a
+ * matcher selects.
  */
 export class AnswerGatherer {
   readonly #pending = new Map<string, PendingCall>();
 
-  /** Announces a callback that has been called. Resolves to whether the answer was collected. */
+  /**
+   * Announces a callback that has been called. Returns a function that resolves to whether the answer was collected.
+   */
   announce(key: string, answer: Promise<NativeCallback>): () => Promise<boolean> {
     let call = this.#pending.get(key);
     if (!call) {

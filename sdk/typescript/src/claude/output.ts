@@ -28,7 +28,7 @@ export interface PreToolUseSpecificOutput {
   hookEventName: "PreToolUse";
   permissionDecision?: "allow" | "deny" | "ask" | "defer";
   permissionDecisionReason?: string;
-  /** Replaces the complete input of the tool. Tenterhook checks it before it runs. */
+  /** Replaces the complete input of the tool. Tenterhook checks the new input before the tool runs. */
   updatedInput?: ToolInput;
   additionalContext?: string;
 }

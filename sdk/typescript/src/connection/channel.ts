@@ -16,13 +16,16 @@ export interface Identity {
 
 /** Options of a single call. */
 export interface CallSettings {
-  /** Cancels the call, also at the daemon. */
+  /** Cancels the call, here and in the daemon. */
   signal?: AbortSignal | undefined;
   /** Time limit in milliseconds. */
   timeout?: number | undefined;
 }
 
-/** Slightly more than the daemon's limit of 32 MiB, so that the daemon reports the error. */
+/**
+ * Slightly more than the daemon's limit of 32 MiB for a payload, so that the daemon reports the error of a payload
+ * that is too large.
+ */
 const MAX_MESSAGE_BYTES = 33 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {

@@ -4,7 +4,10 @@ import { openSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { asError, TenterhookError } from "../errors.js";
 
-/** Address of the daemon. By default it is found through the environment, as the program `tenterhook` finds it. */
+/**
+ * Address of the daemon. By default the client finds it through the environment variables that the program
+ * `tenterhook` uses.
+ */
 export interface EndpointOptions {
   /** State directory; defaults to `$TENTERHOOK_HOME`, or else to the platform's default. */
   home?: string;

@@ -85,7 +85,10 @@ export class Link {
     }
   }
 
-  /** Sends all changes of hooks to the daemon, if there is a connection; otherwise the next connection does. */
+  /**
+   * Sends all changes of hooks to the daemon. Without a connection it does nothing: the changes are sent once
+   * connected.
+   */
   sync(): void {
     if (this.#state !== "connected" || !this.#channel) return;
     const again = () => setTimeout(() => this.sync(), SYNC_RETRY_MS).unref();

@@ -54,7 +54,7 @@ export type HookEventType = keyof HookEvents;
 /** An event of any type. */
 export type HookEvent = HookEvents[HookEventType];
 
-/** All event types: the thirteen types of the original hook design, then five more that harnesses have. */
+/** All event types: the thirteen types of the A3S hook design, then five more that harnesses have. */
 export const HOOK_EVENT_TYPES = [
   "SessionStart",
   "SessionEnd",

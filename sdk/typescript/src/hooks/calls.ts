@@ -12,7 +12,7 @@ const MAX_KEPT_RESPONSES = 1024;
 /** The running handlers. Each call runs once and is answered once. */
 export class Calls {
   readonly #running = new Map<string, Call>();
-  /** The latest responses; a new one replaces the oldest. */
+  /** The latest responses. When the list is full, a new response replaces the oldest. */
   readonly #answered: { key: string; response: HookResponse }[] = [];
   #next = 0;
 

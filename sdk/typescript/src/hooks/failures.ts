@@ -3,8 +3,9 @@
 import { asError } from "../errors.js";
 
 /**
- * Errors of background work. A pending `ready()` throws them; otherwise `tell` is called with them. An error must not go
- * unnoticed, because the missing hook may be one that guards an agent.
+ * Errors of background work, such as a refused hook. A pending `ready()` throws them. If no `ready()` is pending,
+ * `tell` is called with them. An error must not go unnoticed, because the refused hook may be one that guards an
+ * agent.
  */
 export class Failures {
   #kept: Error[] = [];
@@ -35,7 +36,10 @@ export class Failures {
     return this.#pending === 0;
   }
 
-  /** Watches a promise. If the returned promise is awaited, it rejects with the error; otherwise the error is kept here. */
+  /**
+   * Watches a promise. If the caller awaits the returned promise, it rejects with the error. If not, the error is
+   * kept here.
+   */
   watch<T>(promise: Promise<T>): Promise<T> {
     this.#pending += 1;
     const claimable = new Claimable<T>((resolve) => resolve(promise));

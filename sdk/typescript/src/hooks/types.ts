@@ -47,16 +47,22 @@ export type HookResponse<E extends HookEventType = HookEventType> =
   | { action: "continue"; modified?: undefined }
   /** Continues with changes. */
   | { action: "continue"; modified: Pick<ModifiedData, ModifiedKeys[E]> }
-  /** Blocks the action; the agent sees the reason. After the action has run, the reason is only a remark. */
+  /** Blocks the action; the agent sees the reason. If the action has already run, the agent only sees the reason. */
   | { action: "block"; reason: string }
-  /** Makes the daemon call the hook again after a delay in milliseconds (default 1000). After three retries it blocks. */
+  /**
+   * Makes the daemon call the hook again after a delay in milliseconds (default 1000). If the hook's third call also
+   * returns `retry`, the action is blocked.
+   */
   | { action: "retry"; delay?: number; reason?: string }
   /** Skips the hooks after this one. Earlier responses still apply, and rules are never skipped. */
   | { action: "skip"; reason?: string };
 
 /** Context of a handler call. */
 export interface HookContext {
-  /** Aborted when the daemon no longer waits for the response: the time limit is over, or the caller is gone. */
+  /**
+   * Aborted when the daemon no longer waits for the response, because the time limit is over, the agent stopped
+   * waiting, or the hook was unregistered.
+   */
   readonly signal: AbortSignal;
   readonly hookId: string;
   /** Id of the event in the ledger. */
@@ -78,7 +84,7 @@ type HookAnswer<E extends HookEventType> = HookResponse<E> | void;
 
 /** Limits a hook to some events: all fields that are set must match. */
 export interface HookMatcher {
-  /** Name of the tool; must be equal. */
+  /** Exact name of the tool. */
   tool?: string;
   /** Glob pattern for file paths; `*.env` matches at any depth. */
   pathPattern?: string;

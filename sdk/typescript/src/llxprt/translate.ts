@@ -21,7 +21,10 @@ export interface ApplyOptions {
 
 type Fields = Record<string, unknown>;
 
-/** Applies a hook's request to the original request. `messages` and `config` are the names that the harnesses read. */
+/**
+ * Applies a hook's request to the original request. A hook may write `messages` and `config`, the names that
+ * harnesses read, instead of `contents` and `generationConfig`.
+ */
 export function applyRequest(
   hook: Fields,
   base: GenerateContentParameters,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates the agent's events: the daemon does it if one is running, else this process. No event goes unchecked.
+//! Evaluates the agent's events, in the daemon if one is running, else in this process. No event goes unchecked.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::commands::hook::remember_agent;
 /// Time limit for a decision; hooks are stopped before it expires.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(55);
 
-/// Asks the daemon, or decides in-process as a hook without a daemon does.
+/// Asks the daemon. If no daemon is running, decides in-process, like a hook.
 pub(super) struct AgentGuard {
     pub(super) home: Home,
     pub(super) env: Env,

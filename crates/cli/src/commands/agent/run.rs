@@ -28,7 +28,8 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 
-/// Maximum time that an `ask` waits for an answer from elsewhere if no user is at this terminal.
+/// If no user is at this terminal: maximum time that an `ask` waits for an answer in the dashboard or on the command
+/// line.
 const APPROVAL_WAIT: Duration = Duration::from_secs(50);
 /// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED_EXIT_CODE: u8 = 130;
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     /// Model provider: scripted:FILE, anthropic, openai or gemini
     #[arg(long, value_name = "PROVIDER")]
     provider: String,
-    /// Model, by the provider's name
+    /// Model; use the provider's name for it
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// What the agent may do without asking: default, acceptEdits, plan, bypassPermissions, dontAsk
@@ -174,7 +175,8 @@ impl AgentRun {
         };
         let ended = session.prompt(prompt, cancel).await;
         let reason = if ended == Err(TurnError::Cancelled) { "interrupted" } else { "exit" };
-        // An error of the last event is reported only if the prompt succeeded; any other error was already reported.
+        // If the prompt failed, its error is returned. An error of the session's last event is returned only if the
+        // prompt succeeded.
         let last = session.end(reason).await;
         Ok(ended.and_then(|text| last.map(|()| text)))
     }

@@ -93,7 +93,7 @@ impl DemoStage {
         let script = dir.join("session.yaml");
         fs_err::write(&script, script_text)?;
         let terminal = self.context.terminal;
-        // This process shows the agent's output, or the agent inherits this process's output.
+        // The agent's output is shown on this process's terminal, so the agent uses colors if this process does.
         let color = if terminal.has_colors() { "always" } else { "never" };
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.arg("--home").arg(&self.home).args(["--color", color, "agent", "run"]);

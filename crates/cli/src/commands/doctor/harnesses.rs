@@ -57,7 +57,7 @@ fn check_unguarded(examination: &mut Examination<'_>, harness: &'static Harness)
 
 fn check_missing(examination: &mut Examination<'_>, harness: &'static Harness, installer: &Installer) {
     let ground = examination.context.env.machine();
-    // Existing settings count even if the program is not found.
+    // A harness with existing settings is reported even if its program is not found.
     let has_settings = harness.id == installer.wired_as
         && (installer.directory)(&ground, &SettingsScope::User).is_some_and(|directory| directory.exists());
     if detect(harness, &ground).is_some() || has_settings {

@@ -66,7 +66,7 @@ fn check_ledger(examination: &mut Examination<'_>, reader: &Reader) {
     });
     let published = checkpoint.map_or(0, |(published, _)| published);
     let age = newest.map_or(0, |newest| call_meta::now_ms().saturating_sub(newest.unix_ms()));
-    // A checkpoint follows within a second. Until then, only the commit is signed.
+    // A checkpoint covers new records within a second. Until then, only the transaction that wrote them is signed.
     if published == size || Duration::from_millis(age) < CLOCK_TOLERANCE {
         examination.good("ledger", format!("{size} records (`tenterhook ledger verify` checks each)"));
     } else {

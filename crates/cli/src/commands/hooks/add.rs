@@ -30,7 +30,7 @@ pub(super) struct Args {
     from: String,
     /// Hook package to add, if the source has several
     package: Option<String>,
-    /// Local name [default: its own name]
+    /// Local name [default: the package's own name]
     #[arg(long)]
     name: Option<String>,
     /// Commit to use instead of the newest

@@ -9,13 +9,13 @@ use tenterhook_ledger::{Filter, LeafKind};
 /// Filter options of `tail`, `query`, `stats` and `report`.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct FilterArgs {
-    /// Only this session of a harness
+    /// Only the session with this id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Only this harness, such as claude-code
     #[arg(long, value_name = "HARNESS")]
     harness: Option<String>,
-    /// Only this tool, by the harness's name
+    /// Only this tool; use the harness's name for it
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
     /// Only this verdict
@@ -27,13 +27,13 @@ pub(super) struct FilterArgs {
     /// Only this kind of record
     #[arg(long, value_parser = ["start", "decision", "seen", "change", "erase", "rotate", "prune"])]
     kind: Option<String>,
-    /// Only since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    /// Only records since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     since: Option<Timestamp>,
     /// Only records before this time
     #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     until: Option<Timestamp>,
-    /// Only records with this text, also in the payload
+    /// Only records that contain this text, in the record or its payload
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
 }

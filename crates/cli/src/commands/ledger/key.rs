@@ -159,7 +159,8 @@ fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
     report_change(context, "the key is unsealed, readable only by its owner", "", &json!({"sealed": false}))
 }
 
-/// Confirms and makes the change. The daemon makes it; without a daemon, this process does while it locks the ledger.
+/// Asks for confirmation, then makes the change. A running daemon makes the change. Without a daemon, this process
+/// locks the ledger and makes the change itself.
 fn change_key(
     context: &Context,
     action: Action,

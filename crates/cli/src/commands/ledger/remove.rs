@@ -108,7 +108,8 @@ pub(super) fn prune(
     report_removal(context, &format!("pruned records 0 to {to}; their hashes are kept"), &removed)
 }
 
-/// Confirms and removes the records. The daemon removes them, or this process if no daemon is running.
+/// Asks for confirmation, then removes the records. A running daemon removes them; without a daemon, this process
+/// does.
 fn remove_records(
     context: &Context,
     action: Action,

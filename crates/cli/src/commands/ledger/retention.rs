@@ -43,7 +43,7 @@ enum RetentionCommand {
     Off,
 }
 
-/// Set both limits; one that is not given does not apply
+/// Set both limits; a limit that you omit is turned off
 #[derive(Debug, clap::Args)]
 struct SetArgs {
     /// Remove records older than this, in days or weeks (90d, 12w)

@@ -44,7 +44,7 @@ pub(super) struct Args {
     /// Export to verify instead of this ledger: a JSON lines file, or a directory of tiles
     #[arg(long, value_name = "EXPORT")]
     file: Option<PathBuf>,
-    /// Public key that the log must have had, or a file with it
+    /// Public key that must have signed the log, or a file with it
     #[arg(long, value_name = "PUBLIC")]
     key: Option<String>,
     /// File with an earlier checkpoint that the log must extend

@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     let mut list = PackageList::read_for_update(home)?;
     let dir = home.hook_packages().join(name);
-    // An untrusted hook must not overwrite a trusted one, because that would disable it.
+    // An untrusted hook must not overwrite a trusted hook, because that would disable the trusted hook.
     if list.find(name).is_some_and(|package| package.trusted) {
         return Err(CommandError::user(format!("a trusted hook `{name}` already exists"))
             .hint("choose another name with `--name NAME`, or remove it first: `tenterhook hooks remove`"));

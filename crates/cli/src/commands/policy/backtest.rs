@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// Only events since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Only events before
+    /// Only events before this time
     #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     until: Option<Timestamp>,
     /// Maximum number of differences to show

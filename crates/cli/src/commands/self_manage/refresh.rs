@@ -157,7 +157,8 @@ fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Res
     })
 }
 
-/// Writes the snapshot again. Hooks without a daemon read the rule files if the snapshot has another version.
+/// Writes the snapshot again. Hooks without a daemon do not use a snapshot of another version, and read the rule
+/// files instead.
 fn refresh_snapshot(home: &Home, env: &Env) {
     drop(snapshot::write(home, env, &WorkDirs::default()));
 }
