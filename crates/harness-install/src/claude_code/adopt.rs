@@ -27,7 +27,8 @@ pub struct AdoptableHook {
     pub matcher: Option<String>,
     /// Settings of the hook in Tenterhook's format.
     pub settings: Vec<(&'static str, serde_json::Value)>,
-    /// JSON of the hook's group with this hook as its only handler; an uninstall writes it back.
+    /// JSON of the hook's matcher group, with this hook as its only handler. Uninstalling writes it back to the
+    /// settings.
     group: String,
     /// Event, index of the group, and index of the handler in that group.
     at: (String, usize, usize),

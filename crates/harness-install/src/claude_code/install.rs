@@ -53,7 +53,7 @@ const GUARDED_EVENTS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 const HANDLER_TYPES: [&str; 5] = ["command", "http", "prompt", "agent", "mcp_tool"];
 
-/// One event to register.
+/// One hook event to register in Claude Code's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRegistration {
     /// Claude Code's name of the event, `PreToolUse`.
@@ -99,7 +99,7 @@ fn is_our_url(url: &str) -> bool {
 /// The daemon's path for hooks of Claude Code.
 const PATH: &str = "/v1/hooks/claude-code";
 
-/// Whether Tenterhook wrote the status line, for any state directory.
+/// Whether Tenterhook wrote the status line command. The state directory in the command may be any.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status'")
 }

@@ -63,7 +63,7 @@ pub(super) const INSTALLER: Installer = Installer {
     },
 };
 
-/// Whether Tenterhook wrote the status line, for any state directory.
+/// Whether Tenterhook wrote the status line command. The state directory in the command may be any.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status' copilot")
 }
