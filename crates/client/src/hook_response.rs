@@ -39,7 +39,7 @@ impl HookResponse {
         Self { action: HookAction::Continue, reason: None, modified: None, delay: None }
     }
 
-    /// Continues with changes: `{"args": {…}}` at `PreToolUse`; `docs/spec/sdk-events.md` lists the other events.
+    /// Continues with changes: `{"args": {…}}` for `PreToolUse`; `docs/spec/sdk-events.md` lists the other events.
     pub fn modified(modified: Value) -> Self {
         Self { modified: Some(modified), ..Self::proceed() }
     }

@@ -137,7 +137,7 @@ pub struct HttpHook {
 // === impl Hook ===
 
 impl Hook {
-    /// Returns whether the hook runs at events of this kind.
+    /// Returns whether the hook runs for events of this kind.
     pub fn serves(&self, kind: EventKind) -> bool {
         self.on.contains(&kind) || self.takes_failed_tool_as_result(kind)
     }

@@ -3,7 +3,7 @@
 //! Runs hooks again that ask for a retry, a limited number of times.
 //!
 //! A retry is not a decision. When the attempts or the time are used up, the retry becomes a deny whose reason says
-//! that the call may be tried again later. At `tool-error`, a retry refers to the tool and not to the hook: the
+//! that the call may be tried again later. For `tool-error`, a retry refers to the tool and not to the hook: the
 //! harness is asked to call the tool again.
 
 use std::sync::Arc;
@@ -81,7 +81,7 @@ async fn run_until_final(
     collect_findings(&call.event, runs, failed)
 }
 
-/// Collects the findings at `tool-error`: a retry is passed on to the harness, and the hook does not run again.
+/// Collects the findings for `tool-error`: a retry is passed on to the harness, and the hook does not run again.
 fn collect_tool_error(
     event: &Event,
     mut runs: Vec<HookRun>,

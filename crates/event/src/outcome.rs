@@ -24,7 +24,7 @@ pub enum Decision {
     Defer,
     /// The user has to approve the action.
     Ask,
-    /// Denied. At `stop` and `subagent-stop` this means that the agent has to continue.
+    /// Denied. For `stop` and `subagent-stop` this means that the agent has to continue.
     Deny,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Plans which of the configured hooks run at an event, and in which order.
+//! Plans which of the configured hooks run for an event, and in which order.
 
 use std::collections::HashMap;
 

@@ -59,7 +59,7 @@ pub struct Profile {
     pub select_names: SelectNames,
     /// Which field has the reason for a block or stop.
     pub effective_reason: EffectiveReason,
-    /// Whether `permissionDecision` and its reason are read at the event before a tool.
+    /// Whether `permissionDecision` and its reason are read for the event before a tool.
     pub permission_decision: bool,
     /// Whether `<` and `>` are escaped in text added to the context.
     pub escape_context: bool,

@@ -197,7 +197,7 @@ fn says(last: &Value, specific: &Value, expected: &Value) -> bool {
 }
 
 /// Checks how many hooks run. Identical hooks in settings run once, those of different extensions each run; some kinds never run
-/// at an event.
+/// for an event.
 fn runs_as_often(case: &Case, profile: &Profile, event: &str, expected: &Value) {
     let groups = case.0["config"].as_array().unwrap();
     let layers: Vec<_> = groups

@@ -39,7 +39,7 @@ pub struct BlockingError {
 }
 
 impl<'a> HookOutput<'a> {
-    /// The output of a hook at an event.
+    /// The output of a hook for an event.
     pub fn new(profile: &'a Profile, event: &str, value: &'a Value) -> Self {
         let before_tool = profile.event(event).is_some_and(|row| row.kind == EventKind::PreTool);
         Self { profile, compat: before_tool && profile.permission_decision, value }

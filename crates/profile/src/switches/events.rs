@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of each harness, and what a hook can do at each event.
+//! Events of each harness, and what a hook can do for each event.
 
 use tenterhook_event::EventKind;
 use tenterhook_event::EventKind as On;
@@ -22,7 +22,7 @@ pub struct ProfileEvent {
     pub deny: ObjectionEffect,
     /// Whether `continue: false` stops the agent.
     pub stops: bool,
-    /// Kinds of hooks that run at the event.
+    /// Kinds of hooks that run for the event.
     pub kinds: &'static [HookKind],
     /// Whether a failed hook can count as an objection if its entry asks for that.
     pub fail_closed: bool,
