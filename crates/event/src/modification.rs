@@ -55,7 +55,8 @@ pub enum Modification {
         /// The new fields.
         value: Value,
     },
-    /// Changes the model's response. For `pre-model`, the value is used as the response and the model is not called.
+    /// Changes the model's response. For a `pre-model` event, the value is used as the response and the model is not
+    /// called.
     ModelResponse {
         /// How `value` is combined with the response, if there is one.
         merge: MergeMode,

@@ -74,7 +74,7 @@ enum MatcherTest {
     Tool(Vec<ToolTest>),
     /// Exact names, compared with the subject that Claude Code uses for the event.
     ClaudeNames(Vec<String>),
-    /// A regular expression, compared with the same subject.
+    /// A regular expression, searched in the subject that Claude Code uses for the event.
     ClaudePattern(HookPattern),
     /// LLxprt Code's matcher. For tools it is a regular expression, and for everything else the exact text. If the
     /// text is not a valid expression, the exact text is used for both.
