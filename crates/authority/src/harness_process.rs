@@ -2,10 +2,9 @@
 
 //! Finds the process above a hook that is plausibly the harness.
 //!
-//! An agent can make a program that it did not start run a hook, for example with `tmux run-shell`,
-//! `systemd-run --user`, `at` or `ssh localhost`. If that program were marked as an agent, the gate would refuse privileged
-//! actions from every terminal below it, including the user's own. Programs that host other processes are therefore never
-//! marked.
+//! An agent can make a program that it did not start run a hook, for example with `tmux run-shell`, `systemd-run
+//! --user`, `at` or `ssh localhost`. If that program were marked as an agent, privileged actions would be refused in
+//! every terminal below it, including the user's own. So programs that host other processes are never marked.
 
 use std::path::Path;
 
@@ -121,7 +120,7 @@ const SESSION_HOST_PREFIXES: &[&str] = &["tmux"];
 /// Number of words at the start of a command line that are searched for the name of a harness.
 const NAMING_WORDS: usize = 3;
 
-/// The nearest process above `hook` that is not a launcher.
+/// The nearest process above `hook` that does more than launch other programs.
 pub(crate) fn nearest_above(hook: &Process) -> Option<Process> {
     let next = |process: &Process| (process.parent > 0).then(|| Process::read(process.parent)).flatten();
     let mut above = std::iter::successors(Process::read(hook.parent), next).take(MAX_ANCESTORS);

@@ -2,8 +2,8 @@
 
 //! The gate for privileged actions. It identifies the caller and checks whether the given proof is sufficient.
 //!
-//! A user proves their presence with a code of an authenticator app or, if codes are not set up, by typing the name of the
-//! action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
+//! A user proves their presence with a code from an authenticator app. If codes are not set up, the user types the
+//! name of the action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
 //! verified, needs a code. `docs/threat-model.md` describes the strength of each proof.
 
 mod action;
@@ -83,7 +83,7 @@ impl Authority {
     pub fn required_proof(&self, action: Action, caller: &Caller) -> ProofRequirement {
         let presence =
             || if self.codes.is_enabled() { ProofRequirement::Code } else { ProofRequirement::Tty };
-        // A cookie does not prove that a user is present: an agent may have requested the link.
+        // A browser's cookie does not prove that a user is present: an agent may have requested the link.
         if caller.channel == CallerChannel::Browser
             || caller.agent.is_some()
             || caller.unverified_reason().is_some()

@@ -90,7 +90,8 @@ pub fn find_transcripts(
     (found, left_out)
 }
 
-/// Sort key that puts files before directories, so that a session's own transcript precedes those of its subagents.
+/// Sort key that puts files before directories. So a session's own transcript precedes the transcripts of its
+/// subagents.
 fn sort_key(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
     let above = path.parent().into_iter().flat_map(Path::iter).map(|name| (true, name.to_owned()));
     let name = path.file_name().unwrap_or_default().to_owned();

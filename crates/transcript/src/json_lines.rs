@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads a file of JSON objects, one per line. At most one line is in memory.
+//! Reads a file of JSON objects, one per line. At most one line is in memory at a time.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -29,7 +29,7 @@ pub(crate) fn read_json_lines(
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A long line must not keep its memory for the rest of the file.
+        // Frees the memory of a long line, so that it is not kept for the rest of the file.
         line.shrink_to(1 << 20);
         let read = input.by_ref().take(limit).read_until(b'\n', &mut line)?;
         if read == 0 {

@@ -60,7 +60,7 @@ fn parse(text: &str) -> Option<FirstValue> {
         cache_write: usage.cache_creation_input_tokens.unwrap_or_default(),
     })?;
     if tokens.total() == 0 {
-        // A message from the client itself, such as an error.
+        // A message without tokens comes from the client itself, such as an error.
         return Some((None, length));
     }
     let ts = timestamp.and_then(|ts| ts.parse().ok());
