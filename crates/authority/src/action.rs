@@ -56,8 +56,8 @@ pub enum Action {
     Uninstall,
     /// The mark of a guarded agent is removed.
     AgentForget,
-    /// Codes of an authenticator app are set up. This strengthens protection, but a guarded agent could lock out the user
-    /// with a secret of its own.
+    /// Codes of an authenticator app are set up. This strengthens protection, but a guarded agent could lock out the
+    /// user with a secret of its own.
     TotpEnroll,
     /// Codes of an authenticator app are no longer required.
     TotpRemove,

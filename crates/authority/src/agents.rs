@@ -63,7 +63,8 @@ pub struct Agent {
     pub name: String,
     /// Id of the agent's harness, as the hook reported it.
     pub harness: String,
-    /// Pid namespace in which the pid is valid; 0 if the process that made the mark could not see the agent's namespace.
+    /// Pid namespace in which the pid is valid; 0 if the process that made the mark could not see the agent's
+    /// namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u64>,
     /// Boot id of the machine when the mark was made.
@@ -85,9 +86,9 @@ impl Agents {
         self.lock_known().get(&pid).is_some_and(|known| known.checked_at.elapsed() < RECHECK_INTERVAL)
     }
 
-    /// Marks the agent that called a hook. `caller` is the agent itself or the hook program that it started. The agent is
-    /// remembered in memory even if its mark cannot be written. If several writes fail in a row, only the first failure is
-    /// returned; later calls try again.
+    /// Marks the agent that called a hook. `caller` is the agent itself or the hook program that it started. The
+    /// agent is remembered in memory even if its mark cannot be written. If several writes fail in a row, only the
+    /// first failure is returned; later calls try again.
     pub fn remember(&self, caller: i32, harness: &str) -> Result<(), Failure> {
         let Some(process) = Process::read(caller) else { return Ok(()) };
         // A hook program was started by the agent. Any other caller, including Tenterhook's own agent, is the agent.

@@ -92,8 +92,8 @@ fn proc_is_ours() -> bool {
         .is_ok_and(|link| link.to_str().is_some_and(|own| own == std::process::id().to_string()))
 }
 
-/// Reads a process and its ancestors. The second value is true if the list is complete: the last process has no parent in
-/// this pid namespace.
+/// Reads a process and its ancestors. The second value is true if the list is complete: the last process has no
+/// parent in this pid namespace.
 fn walk(pid: i32) -> (Vec<Process>, bool) {
     let mut found = Vec::new();
     let mut next = pid;

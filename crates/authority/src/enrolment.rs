@@ -141,7 +141,8 @@ impl Enrolment {
         self.path().with_extension("new")
     }
 
-    /// Locks the enrolment. The lock is held during an attempt, so that two concurrent attempts cannot both use one code.
+    /// Locks the enrolment. The lock is held during an attempt, so that two concurrent attempts cannot both use one
+    /// code.
     fn lock(&self) -> Result<File, Failure> {
         let file = File::options()
             .create(true)

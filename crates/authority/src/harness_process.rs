@@ -132,8 +132,8 @@ pub(crate) fn can_be_marked(process: &Process) -> bool {
     process.pid > 1 && !is_session_host(&process.name)
 }
 
-/// Whether the process above a hook program may be marked. It may not be marked if it is a shell in which the user ran the
-/// hook by hand, or if it hosts terminals or services.
+/// Whether the process above a hook program may be marked. It may not be marked if it is a shell in which the user
+/// ran the hook by hand, or if it hosts terminals or services.
 pub(crate) fn is_plausible_harness(process: &Process, harness: &str) -> bool {
     if is_session_host(&process.name) || process.is_shell() {
         return false;
@@ -168,8 +168,8 @@ fn names_harness(words: &[u8], harness: &str) -> bool {
         .any(|word| Path::new(word).components().any(|part| part.as_os_str().to_str().is_some_and(named)))
 }
 
-/// Whether a process is a service: it leads a session without a terminal, and its parent is the first process or a service
-/// manager.
+/// Whether a process is a service: it leads a session without a terminal, and its parent is the first process or a
+/// service manager.
 fn is_service(process: &Process) -> bool {
     let leads = process.session == process.pid && !process.terminal;
     leads

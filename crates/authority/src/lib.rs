@@ -57,8 +57,8 @@ pub enum ProofRequirement {
 /// An authorized action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantedAction {
-    /// The proof that was accepted: `code`, `tty` (typed on a terminal that the kernel confirmed), `unverified` (typed, on a
-    /// platform that does not confirm terminals), `root` or `none`.
+    /// The proof that was accepted: `code`, `tty` (typed on a terminal that the kernel confirmed), `unverified`
+    /// (typed, on a platform that does not confirm terminals), `root` or `none`.
     pub proof: &'static str,
 }
 
@@ -102,7 +102,8 @@ impl Authority {
         }
     }
 
-    /// Checks whether a caller may perform an action. An accepted code is used up, even if the action itself fails later.
+    /// Checks whether a caller may perform an action. An accepted code is used up, even if the action itself fails
+    /// later.
     pub fn admit(
         &self,
         action: Action,

@@ -33,7 +33,8 @@ pub struct Process {
 impl Process {
     /// Reads a process; `None` if it does not exist.
     pub fn read(pid: i32) -> Option<Self> {
-        // A hook call waits for this, so the file is read in one system call. Its line is always shorter than the buffer.
+        // A hook call waits for this, so the file is read in one system call. Its line is always shorter than the
+        // buffer.
         let mut line = [0; 1024];
         let read = fs_err::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&String::from_utf8_lossy(line.get(..read)?))

@@ -88,10 +88,12 @@ pub trait SettingsEditor: fmt::Debug {
     /// The text without Tenterhook's content, and without those containers in `created` that are now empty.
     fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError>;
 
-    /// Whether the text contains anything that Tenterhook wrote. `created` lists containers that earlier installs created.
+    /// Whether the text contains anything that Tenterhook wrote. `created` lists containers that earlier installs
+    /// created.
     fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError>;
 
-    /// Checks that `after` has the expected content, and that every program that can read `before` can also read `after`.
+    /// Checks that `after` has the expected content, and that every program that can read `before` can also read
+    /// `after`.
     fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError>;
 
     /// Whether a text from which Tenterhook's content was removed has no other content.

@@ -19,7 +19,8 @@ use super::{
 /// How hooks are installed in the settings of one harness.
 #[derive(Debug)]
 pub struct Installer {
-    /// Harness id under which the hooks and receipts are written. Programs that read the same configuration share one id.
+    /// Harness id under which the hooks and receipts are written. Programs that read the same configuration share one
+    /// id.
     pub wired_as: &'static str,
     /// Environment variables that move the harness's settings.
     pub variables: &'static [&'static str],

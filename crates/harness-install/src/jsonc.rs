@@ -261,7 +261,7 @@ fn prune(
             edits.extend(layout::take_out(&source, &list, &gone));
         }
     }
-    // Forgets events that are no longer in the file. If the user adds such an event later, its array is the user's.
+    // Forgets events that were removed from the file. If the user adds such an event later, its array is the user's.
     created.events.retain(|event| hooks.get(event).is_some());
 
     let list = ItemList::of_object(hooks);

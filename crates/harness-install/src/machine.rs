@@ -44,7 +44,7 @@ pub struct MachineHooks {
 
 impl Installer {
     /// The hooks in the machine's settings below `root`, for an account that works in `project`; `ground` describes
-    /// the account. `None` if there are no hooks, or if the account cannot read them. `programs` is the directory of
+    /// the account. `None` if the settings have none, or if the account cannot read them. `programs` is the directory of
     /// the machine's hook programs.
     pub fn machine_hooks(
         &self,

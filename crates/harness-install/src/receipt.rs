@@ -61,8 +61,8 @@ pub struct OriginalBackup {
     pub fingerprint: FileFingerprint,
 }
 
-/// Recognises unchanged bytes. It protects against accidents, not attackers: anyone who can write the settings can write
-/// the receipt too.
+/// Recognises unchanged bytes. It protects against accidents, not attackers: anyone who can write the settings can
+/// write the receipt too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFingerprint {
     /// Number of bytes.

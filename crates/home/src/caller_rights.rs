@@ -29,8 +29,8 @@ impl ReadRights {
     }
 }
 
-/// Starts a thread that tries to take the rights of an account and then runs `work`. `work` receives the rights that the
-/// thread has.
+/// Starts a thread that tries to take the rights of an account and then runs `work`. `work` receives the rights that
+/// the thread has.
 pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) -> Result<()> {
     let started = Builder::new().name("caller".into()).spawn(move || {
         let rights = if become_account(account) {
@@ -61,8 +61,8 @@ fn become_account(_account: u32) -> bool {
     false
 }
 
-/// The primary group of an account and its other groups, from the system's account database. An unknown account gets the
-/// group `nogroup`.
+/// The primary group of an account and its other groups, from the system's account database. An unknown account gets
+/// the group `nogroup`.
 #[cfg(target_os = "linux")]
 fn groups_of(account: u32) -> (u32, Vec<u32>) {
     /// Number of the group `nogroup`.

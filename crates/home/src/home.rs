@@ -79,8 +79,8 @@ impl Home {
         Ok(if home.is_machine_wide() { home } else { Self { organisation, ..home } })
     }
 
-    /// The machine-wide home. Its settings belong to the organisation, and only its daemon's account can read its state.
-    /// For tests, a program that is not installed may use another directory.
+    /// The machine-wide home. Its settings belong to the organisation, and only its daemon's account can read its
+    /// state. For tests, a program that is not installed may use another directory.
     pub fn machine_wide(program: Option<&Path>, env: &Env) -> Self {
         let installed = program.map_or(Ok(None), Self::find_installed);
         if let Ok(Some(home)) = &installed
@@ -227,8 +227,8 @@ impl Home {
         self.bin().join("tenterhook").exists()
     }
 
-    /// Parent of the directory `bin`: the state directory, or for a machine-wide home a directory that every account can
-    /// read.
+    /// Parent of the directory `bin`: the state directory, or for a machine-wide home a directory that every account
+    /// can read.
     pub fn programs(&self) -> PathBuf {
         match &self.machine_run {
             None => self.state.clone(),

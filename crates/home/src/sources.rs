@@ -271,7 +271,8 @@ impl Sources {
         }
     }
 
-    /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask apply.
+    /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask
+    /// apply.
     fn add_organisation(&mut self, path: &Path) {
         let before = self.texts.len();
         self.add_file(path, SourceLayer::Organisation);

@@ -16,7 +16,8 @@ use crate::wiring::{self, HookState, MACHINE_SCOPE};
 pub struct DetectedHarness {
     /// The harness's row in the table of harnesses.
     pub harness: &'static Harness,
-    /// Whether only the machine's settings guard the harness. Its events are then in the machine's ledger, not in the user's.
+    /// Whether only the machine's settings guard the harness. Its events are then in the machine's ledger, not in the
+    /// user's.
     pub by_machine: bool,
     /// State of the harness.
     pub state: HarnessState,

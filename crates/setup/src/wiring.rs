@@ -121,7 +121,7 @@ pub fn compare_hooks(
     Ok(if plan.is_noop() { HookState::Complete(plan) } else { HookState::Lost(plan) })
 }
 
-/// Hooks in the machine's settings, as they apply to this account. `None` if there are no such hooks, or if the state
+/// Hooks in the machine's settings, as they apply to this account. `None` if the settings have none, or if the state
 /// directory is itself the machine's.
 pub fn machine_hooks(setup: &Setup<'_>, harness: &Harness) -> Option<MachineHooks> {
     let machine = setup.home.machine_home()?;

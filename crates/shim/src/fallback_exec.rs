@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fallback when the daemon does not answer: this process is replaced by the full program, which evaluates the rules itself.
+//! Fallback when the daemon does not answer: this process is replaced by the full program, which evaluates the rules
+//! itself.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Write};

@@ -48,8 +48,8 @@ pub struct StateLayout {
 
 impl StateLayout {
     /// Finds the state directory. A program at `<state>/bin/<program>` uses `<state>` if it contains the marker file.
-    /// This takes precedence over the environment, because a project's settings can set variables for hooks. If there
-    /// is no marker file, the environment decides, and then the platform's default.
+    /// This takes precedence over the environment, because a project's settings can set variables for hooks. Without a
+    /// marker file, the environment decides, and then the platform's default.
     pub fn find(
         program: Option<&Path>,
         variable: impl Fn(LocationVariable) -> Option<std::ffi::OsString>,

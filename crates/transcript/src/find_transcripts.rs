@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds transcripts on this machine. Symbolic links are not followed, so that only files that the harness wrote are read.
+//! Finds transcripts on this machine. Symbolic links are not followed, so that only files that the harness wrote are
+//! read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,8 @@ pub(crate) fn open_regular_file(path: &Path) -> io::Result<File> {
     file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Passes every line to `each`. A line that is not a JSON object, or longer than the largest payload, is reported as unread.
+/// Passes every line to `each`. A line that is not a JSON object, or longer than the largest payload, is reported as
+/// unread.
 pub(crate) fn read_json_lines(
     path: &Path,
     reader: &mut TranscriptReader<'_>,

@@ -158,8 +158,8 @@ fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), No
     Ok(("exec", words.ok_or("its `args` are not all strings")?.into()))
 }
 
-/// Extends a list of tool names with the names of the same tools in all other harnesses. A matcher that is a regular expression
-/// is returned unchanged.
+/// Extends a list of tool names with the names of the same tools in all other harnesses. A matcher that is a regular
+/// expression is returned unchanged.
 pub fn in_every_harness(matcher: &str) -> String {
     let is_list = matcher.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ,|".contains(letter));
     if !is_list {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are turned on, and
-//! Tenterhook's hooks are trusted. Codex Desktop reads the same two files.
+//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are turned
+//! on, and Tenterhook's hooks are trusted. Codex Desktop reads the same two files.
 
 use jsonc_parser::ast::Value;
 use serde_json::json;

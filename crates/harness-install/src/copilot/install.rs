@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's own file among Copilot CLI's hook files. Copilot always loads hook files in the user's directory, but those of a
-//! repository only in a trusted folder.
+//! Tenterhook's own file among Copilot CLI's hook files. Copilot always loads hook files in the user's directory, but
+//! those of a repository only in a trusted folder.
 
 use super::HARNESS;
 use crate::{

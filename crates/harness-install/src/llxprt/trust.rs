@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Folder trust of LLxprt Code: in an untrusted folder it runs no hook of any settings file, including the user's and the
-//! machine's. With `folderTrust` on, a folder without an entry in `trustedFolders.json` is not trusted.
+//! Folder trust of LLxprt Code: in an untrusted folder it runs no hook of any settings file, including the user's and
+//! the machine's. With `folderTrust` on, a folder without an entry in `trustedFolders.json` is not trusted.
 
 use std::path::{Path, PathBuf};
 

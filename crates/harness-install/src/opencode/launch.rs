@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How OpenCode is run without a user. It calls an OpenAI Chat model. The hooks are a plugin, so none of the user's settings
-//! affect them.
+//! How OpenCode is run without a user. It calls an OpenAI Chat model. The hooks are a plugin, so none of the user's
+//! settings affect them.
 
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's entries in Qwen Code's `settings.json`.
 //!
-//! The hook that is configured last decides, and another hook's `allow` overrides a deny. So Tenterhook's hooks follow all
-//! others, and hooks that could override them are reported.
+//! The hook that is configured last decides, and another hook's `allow` overrides a deny. So Tenterhook's hooks
+//! follow all others, and hooks that could override them are reported.
 
 use jsonc_parser::ast::{Object, Value};
 use tenterhook_event::EventKind;

@@ -14,7 +14,8 @@ const SPECIFIC_OUTPUT_KEY: &str = "hookSpecificOutput";
 /// Permission decisions, strictest first.
 const DECISIONS: [&str; 4] = ["deny", "defer", "ask", "allow"];
 
-/// Merges the outputs of an event. With `before_tool`, the older keywords `block` and `approve` mean `deny` and `allow`.
+/// Merges the outputs of an event. With `before_tool`, the older keywords `block` and `approve` mean `deny` and
+/// `allow`.
 pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value {
     let mut merged = Map::new();
     let mut specific = Map::new();

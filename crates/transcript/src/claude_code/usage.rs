@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in Claude Code's transcripts. An answer has one line per block, and all these lines have the same id and counts.
-//! Subagents write to their own files, in a directory next to the session's transcript.
+//! Token counts in Claude Code's transcripts. An answer has one line per block, and all these lines have the same id
+//! and counts. Subagents write to their own files, in a directory next to the session's transcript.
 
 use serde::Deserialize;
 use tenterhook_event::TokenCounts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one file per agent. A subagent's file names the session
-//! it belongs to.
+//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one file per agent. A subagent's file names
+//! the session it belongs to.
 
 mod usage;
 
