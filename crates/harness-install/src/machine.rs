@@ -44,8 +44,8 @@ pub struct MachineHooks {
 
 impl Installer {
     /// The hooks in the machine's settings below `root`, for an account that works in `project`; `ground` describes
-    /// the account. `None` if the settings have none, or if the account cannot read them. `programs` is the directory of
-    /// the machine's hook programs.
+    /// the account. `None` if the settings have none, or if the account cannot read them. `programs` is the directory
+    /// of the machine's hook programs.
     pub fn machine_hooks(
         &self,
         ground: &MachineEnvironment<'_>,
