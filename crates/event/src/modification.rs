@@ -31,7 +31,8 @@ pub enum SelectionMode {
     None,
 }
 
-/// One modification. Modifications are applied in priority order, lower numbers first; the last modification wins.
+/// One modification. Modifications are applied in priority order, lower numbers first. If two change the same value,
+/// the last one applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -199,7 +199,7 @@ impl PendingFile {
             let path = target.with_file_name(draft);
             match fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => return Ok(Self { path, file, kept: false }),
-                // Left by a crashed process with the same id.
+                // The file was left by a crashed process with the same id. Try the next name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
             }

@@ -60,10 +60,10 @@ pub enum SettingsScope {
 /// How the harness calls Tenterhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HookTransport {
-    /// It starts the hook program.
+    /// The harness starts the hook program.
     #[default]
     Command,
-    /// It calls the daemon over HTTP.
+    /// The harness calls the daemon over HTTP.
     Http {
         /// Address of the daemon, `http://127.0.0.1:7878`.
         url: String,

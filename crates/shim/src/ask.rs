@@ -28,7 +28,7 @@ const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else {
 pub enum AskError {
     /// No daemon listens on the socket.
     NoDaemon,
-    /// The daemon sent nothing within [`FIRST_REPLY_TIMEOUT`].
+    /// The daemon sent nothing within `FIRST_REPLY_TIMEOUT`.
     Silent,
     /// The daemon did not finish within the time limit of the call.
     TookTooLong,

@@ -37,11 +37,11 @@ pub enum LayerMerge {
 /// Meaning of `enabled`, `disabled` and `notifications` under `hooks`, where they were before `hooksConfig` existed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegacyKeys {
-    /// They apply, unless `hooksConfig` sets them.
+    /// The keys apply, unless `hooksConfig` sets them.
     Migrated,
-    /// They are ignored.
+    /// The keys are ignored.
     Ignored,
-    /// They are unknown event names.
+    /// The keys are treated as unknown event names.
     Unknown,
 }
 
