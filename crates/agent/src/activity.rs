@@ -40,7 +40,7 @@ pub enum AgentActivity {
         /// Text of the prompt.
         text: String,
     },
-    /// A piece of a reply arrived that hooks have not seen yet.
+    /// A piece of a reply arrived. Hooks have not seen the reply yet.
     Delta {
         /// Text of the piece.
         text: String,

@@ -13,7 +13,7 @@ pub trait EventDispatcher: Send + Sync {
     fn fire(&self, call: HookCall) -> BoxFuture<'_, Result<Outcome, DispatchError>>;
 }
 
-/// The error if no decision could be made. The agent then stops, because it never runs unguarded.
+/// The error for an event on which no decision could be made. The agent then stops, because it never runs unguarded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DispatchError {

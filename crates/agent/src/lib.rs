@@ -3,8 +3,8 @@
 //! The reference agent: a small agent loop that fires every kind of event.
 //!
 //! [`AgentSession::prompt`] is the agent loop. Before each step, the agent fires an event through [`EventDispatcher`]
-//! and obeys the outcome. Tools run with the arguments as changed by hooks, the model receives only what hooks let
-//! through, and nothing runs if no decision could be made.
+//! and obeys the outcome. Tools run with the arguments as changed by hooks, and the model receives only what hooks
+//! let through. If no decision could be made, nothing runs.
 //!
 //! | file | content |
 //! |---|---|

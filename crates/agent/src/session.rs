@@ -20,8 +20,8 @@ use crate::{CancelToken, EventDispatcher, ToolCallResult, permission, tool_call}
 
 /// Maximum number of recently run tools that a session keeps for the `recentTools` field of events.
 const RECENT_TOOLS_KEPT: usize = 10;
-/// Maximum number of concurrent [`execute_tool`](AgentSession::execute_tool) calls. This limit ends the recursion if
-/// a hook runs the same tool for which it is called.
+/// Maximum number of concurrent [`execute_tool`](AgentSession::execute_tool) calls. A hook can call `execute_tool`
+/// for the same tool that triggered the hook; this limit ends such a recursion.
 const MAX_EXTERNAL_CALLS: usize = 8;
 
 /// Returns a new event id and the current time.

@@ -13,7 +13,7 @@ use crate::objects;
 
 const HINT: &str = "GET /v1/openapi.json describes each request";
 
-/// JSON request body. A missing body counts as an empty object.
+/// JSON request body. A missing body is treated as an empty object.
 pub struct RequestBody<T>(pub T);
 
 /// Parameters of the query string.

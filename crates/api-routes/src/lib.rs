@@ -4,8 +4,7 @@
 //!
 //! A [`route::Route`] is one operation. Its parameters ([`extract`]) and response ([`shape`]) are read from the
 //! handler's signature, so the document (feature `schema`) cannot differ from the code. [`error::ApiError`] is the
-//! one
-//! place that maps errors to status codes. The caller defines the operations and the state they work on.
+//! one place that maps errors to status codes. The caller defines the operations and the state they work on.
 
 pub mod error;
 pub mod extract;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads JSON in which a struct must be an object. Derived deserializers also accept an array of the field values in
-//! order, a form that the API does not document.
+//! Reads JSON in which a struct must be an object. Deserializers that serde derives also accept an array of the field
+//! values in order. The API does not document that form, so it is rejected.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_jso
     Ok(read)
 }
 
-/// Applies the restriction to nested values too.
+/// Wraps a deserializer so that nested structs must be objects too.
 struct ObjectsOnly<T>(T);
 
 macro_rules! forward {

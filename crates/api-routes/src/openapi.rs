@@ -62,9 +62,8 @@ impl Schemas {
         }
     }
 
-    /// Returns all definitions. A type that is used in both directions is described in its request form; every
-    /// response
-    /// matches that form too.
+    /// Returns all definitions. A type that is used in both directions is described in its request form, because
+    /// every response matches that form too.
     fn definitions(mut self) -> Map<String, Value> {
         let mut all = self.responses.take_definitions(true);
         all.extend(self.requests.take_definitions(true));
@@ -162,7 +161,7 @@ fn query_parameters(generator: &mut SchemaGenerator, query: &TypeSchema) -> Vec<
     fields.map(parameter).collect()
 }
 
-/// Removes `null` from a query parameter's schema: a query string leaves out a parameter without a value.
+/// Removes `null` from a query parameter's schema: in a query string, a parameter without a value is left out.
 fn remove_null(schema: &mut Value) {
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
@@ -194,7 +193,7 @@ fn content(generator: &mut SchemaGenerator, shape: &ContentShape) -> Value {
     }
 }
 
-/// Whether a request body is required. A missing body counts as an empty object, which is enough for a type
+/// Whether a request body is required. A missing body is treated as an empty object, which is enough for a type
 /// without required fields.
 fn is_required(generator: &mut SchemaGenerator, shape: &ContentShape) -> bool {
     let ContentShape::Json(schema) = shape else { return false };

@@ -22,7 +22,7 @@ pub struct ApprovalList {
 pub struct Approval {
     /// Id of the event.
     pub id: EventId,
-    /// SHA-256 of all other fields except the times. An approval must repeat it.
+    /// SHA-256 of all other fields except the times. A request to approve the call must repeat it.
     pub digest: String,
     /// When the call started to wait.
     pub since: Timestamp,
@@ -60,7 +60,7 @@ pub struct Approval {
 pub struct ApprovalAnswer {
     /// Whether to approve or deny.
     pub answer: ApprovalVerdict,
-    /// The `digest` of the approval that was shown to the user. Required to approve; compared whenever it is present.
+    /// The `digest` of the approval that was shown to the user. Required to approve. If it is present, it must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// What an approval covers.

@@ -35,7 +35,7 @@ pub struct ProofRequest {
 pub enum EnforcementMode {
     /// Rules are enforced.
     Enforce,
-    /// Rules are evaluated and recorded; locked rules are enforced.
+    /// Rules are evaluated and recorded, but only locked rules are enforced.
     Monitor,
 }
 
@@ -62,7 +62,7 @@ pub struct ModeRequest {
     pub proof: AuthorityProof,
 }
 
-/// Asks which proof a privileged action needs.
+/// Query for the proof that a privileged action needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuthorityQuery {
@@ -133,7 +133,7 @@ pub struct MarkedAgentList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkedAgent {
-    /// Process id; 0 for a process in a pid namespace that is not visible.
+    /// Process id; 0 if the process is in a pid namespace that the daemon cannot see.
     pub pid: i32,
     /// Start time in clock ticks since boot.
     pub start: u64,

@@ -39,7 +39,7 @@ pub struct HarnessState {
     pub last_heard: Option<LastHarnessEvent>,
     /// Notes, such as why the harness cannot be guarded.
     pub notes: Vec<String>,
-    /// What hooks can do at each of the harness's events.
+    /// What hooks can do for each of the harness's events.
     #[serde(default)]
     pub coverage: Vec<EventCoverage>,
 }
@@ -71,7 +71,7 @@ pub struct LastHarnessEvent {
     pub ts: String,
 }
 
-/// What hooks can do at one event of a harness.
+/// What hooks can do for one event of a harness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventCoverage {
@@ -83,9 +83,9 @@ pub struct EventCoverage {
     pub wired: EventWiring,
     /// Why the event is not used.
     pub why: Option<String>,
-    /// Effect of a `deny` at this event.
+    /// Effect of a `deny` for this event.
     pub deny: DenyEffect,
-    /// Effect of an `ask` at this event.
+    /// Effect of an `ask` for this event.
     pub ask: AskEffect,
     /// Whether the tool's input can be changed.
     pub rewrites: bool,

@@ -42,7 +42,7 @@ pub struct HealthReport {
     pub generation: String,
     /// Rules, hooks and settings that cannot be used.
     pub problems: Vec<FileProblem>,
-    /// Files that changed and cannot be read; their previous content is in force.
+    /// Files that changed and cannot be read. Their previous content stays in force.
     pub stale: Vec<FileProblem>,
     /// Harnesses whose settings no longer contain Tenterhook's hooks.
     pub unwired: Vec<UnwiredHarness>,

@@ -26,11 +26,11 @@ pub struct HookList {
 pub struct RegisteredHook {
     /// Id of the hook.
     pub id: String,
-    /// Events at which the hook runs.
+    /// Events for which the hook runs.
     pub on: Vec<EventKind>,
     /// Condition that must be true for the hook to run.
     pub when: Option<String>,
-    /// Hooks with a higher priority run first.
+    /// Position in the order of hooks; lower numbers run first.
     pub priority: i32,
     /// Chain that the hook belongs to. Hooks in a chain run one after another.
     pub chain: Option<String>,
@@ -38,7 +38,7 @@ pub struct RegisteredHook {
     pub timeout_ms: u64,
     /// What happens if the hook fails.
     pub fail: HookFailMode,
-    /// Whether the hook only observes; calls do not wait for such a hook.
+    /// Whether the hook only observes. Calls do not wait for such a hook.
     #[serde(rename = "async")]
     pub observes: bool,
     /// Whether the hook is enabled.
@@ -202,9 +202,9 @@ pub struct HookTestRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookTestResult {
-    /// Whether the hook runs at this event.
+    /// Whether the hook runs for this event.
     pub applies: bool,
-    /// Why the hook does not run at this event.
+    /// Why the hook does not run for this event.
     pub why: Option<String>,
     /// The event that the hook was tested with.
     pub event: Event,

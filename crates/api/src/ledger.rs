@@ -36,7 +36,7 @@ pub struct LedgerRecord {
     pub erased: bool,
     /// Whether the record was pruned.
     pub pruned: bool,
-    /// Whether the hook decided without the daemon and another record of the same event is the valid one.
+    /// Whether the hook decided without the daemon, and a different record of the same event is the valid one.
     pub undelivered: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct LedgerRecordDetails {
     pub record: LedgerRecord,
     /// The bytes that are hashed.
     pub raw: RawRecord,
-    /// The reply that the harness receives for this decision, encoded again from the record.
+    /// The reply that the harness receives for this decision. It is encoded again from the record.
     pub reply: Option<HarnessReply>,
 }
 
@@ -75,7 +75,7 @@ pub struct HarnessReply {
     pub stderr: String,
     /// Exit code of the process.
     pub exit: u8,
-    /// Parts of the outcome that the harness has no way to receive.
+    /// Parts of the outcome that the harness does not support.
     pub lost: Vec<String>,
 }
 

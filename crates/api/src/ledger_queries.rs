@@ -49,7 +49,8 @@ pub enum RecordKind {
     Prune,
 }
 
-/// Defines a query type with the fields of [`LedgerFilter`] and more: query strings cannot be read through `flatten`.
+/// Defines a query type with the fields of [`LedgerFilter`] and more. The fields are repeated, because query strings
+/// cannot be read through `flatten`.
 macro_rules! ledger_query {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident),* }) => {
         $(#[$about])*

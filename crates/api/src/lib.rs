@@ -5,8 +5,8 @@
 //! Each type is defined once, in this crate. The daemon serves these types and clients read them. The OpenAPI
 //! document, the dashboard's types and the reference are generated from them (feature `schema`).
 //!
-//! A response always contains an `Option` field, as `null` if it is empty, unless the field is marked with
-//! `skip_serializing_if`.
+//! A response always contains `Option` fields, with the value `null` if they are empty. Fields marked with
+//! `skip_serializing_if` are left out instead.
 
 mod approvals;
 mod authority;

@@ -187,11 +187,12 @@ pub struct RuleExplanation {
     pub rule: String,
     /// Whether the rule matches.
     pub matched: bool,
-    /// Whether the rule's verdict counts: the rule is enforced, not expired and not overridden.
+    /// Whether the rule's verdict applies: the rule is enforced, has not expired and is not overridden.
     pub counts: bool,
     /// The rule's verdict.
     pub verdict: Decision,
-    /// What the rule matched on or which condition failed first, and why the verdict does not count if it does not.
+    /// What the rule matched on, or which condition failed first. If the verdict does not apply, also the reason for
+    /// that.
     pub why: String,
 }
 

@@ -34,7 +34,7 @@ pub struct DenialCounts {
     pub repeated: u64,
 }
 
-/// Number of files in a session by kind of access; each file counts once.
+/// Number of files in a session by kind of access. Each file is counted once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileCounts {
@@ -48,7 +48,7 @@ pub struct FileCounts {
     pub changed: usize,
     /// Number of files that were changed outside the session.
     pub behind: usize,
-    /// Number of files that are not listed plus calls whose files are unknown.
+    /// Number of files that are not listed, plus the number of calls whose files are unknown.
     pub left_out: u64,
 }
 

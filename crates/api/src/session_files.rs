@@ -15,7 +15,7 @@ pub struct SessionFiles {
     pub files: Vec<ChangedFile>,
     /// All changes, oldest first.
     pub changes: Vec<FileChange>,
-    /// Number of files that are not listed plus calls whose files are unknown.
+    /// Number of files that are not listed, plus the number of calls whose files are unknown.
     pub left_out: u64,
 }
 

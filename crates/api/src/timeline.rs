@@ -69,7 +69,7 @@ pub struct TimelineStep {
     pub pruned: bool,
     /// Whether the content was erased.
     pub erased: bool,
-    /// Whether the hook decided without the daemon and another step of the same event is the valid one.
+    /// Whether the hook decided without the daemon, and a different step of the same event is the valid one.
     pub undelivered: bool,
 }
 

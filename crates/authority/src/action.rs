@@ -56,8 +56,8 @@ pub enum Action {
     Uninstall,
     /// The mark of a guarded agent is removed.
     AgentForget,
-    /// Codes of an authenticator app are set up. This strengthens protection, but a guarded agent could lock out the user
-    /// with a secret of its own.
+    /// Codes of an authenticator app are set up. This strengthens protection, but a guarded agent could lock out the
+    /// user with a secret of its own.
     TotpEnroll,
     /// Codes of an authenticator app are no longer required.
     TotpRemove,
@@ -104,8 +104,9 @@ impl Action {
         ACTION_NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
     }
 
-    /// Whether the owner may perform the action without a code on platforms that do not report ancestries. All other
-    /// actions need a code there, so without this exception the owner could neither set up codes nor uninstall.
+    /// Whether the owner may perform the action without a code on platforms that do not report ancestries. On these
+    /// platforms all other actions need a code. Without this exception the owner could neither set up codes nor
+    /// uninstall.
     pub(crate) fn is_open_to_owner(self) -> bool {
         matches!(self, Self::Uninstall | Self::TotpEnroll)
     }

@@ -2,10 +2,10 @@
 
 //! The guarded agents: every process that calls hooks, and its descendants.
 //!
-//! Each agent has a mark: a file in `<state>/run/agents/`, named by pid and start time. Through this file, a daemon that
-//! starts later and a command without a daemon recognise the agent too. A mark is valid only in the pid namespace in which
-//! it was made. In another namespace the same pid is a different process, so the gate must assume that any caller may be
-//! an agent.
+//! Each agent has a mark: a file in `<state>/run/agents/`, named by pid and start time. The file lets a daemon that
+//! starts later, or a command that runs without a daemon, recognise the agent too. A mark is valid only in the pid
+//! namespace in which it was made. In another namespace the same pid is a different process. A caller from another
+//! namespace must therefore be treated as a possible agent.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub struct Agents {
 struct KnownAgent {
     start: u64,
     checked_at: Instant,
-    /// Whether its mark was written. If not, the next call tries again.
+    /// Whether the agent's mark was written. If not, the next call tries again.
     is_marked: bool,
 }
 
@@ -61,9 +61,10 @@ pub struct Agent {
     pub start: u64,
     /// Name of the process.
     pub name: String,
-    /// Id of its harness, as the hook reported it.
+    /// Id of the agent's harness, as the hook reported it.
     pub harness: String,
-    /// Pid namespace in which the pid is valid; 0 if the process that made the mark could not see the agent's namespace.
+    /// Pid namespace in which the pid is valid; 0 if the process that made the mark could not see the agent's
+    /// namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u64>,
     /// Boot id of the machine when the mark was made.
@@ -85,9 +86,9 @@ impl Agents {
         self.lock_known().get(&pid).is_some_and(|known| known.checked_at.elapsed() < RECHECK_INTERVAL)
     }
 
-    /// Marks the agent that called a hook. `caller` is the agent itself or the hook program that it started. The agent is
-    /// remembered in memory even if its mark cannot be written. If several writes fail in a row, only the first failure is
-    /// returned; later calls try again.
+    /// Marks the agent that called a hook. `caller` is the agent itself or the hook program that it started. The
+    /// agent is remembered in memory even if its mark cannot be written. If several writes fail in a row, only the
+    /// first failure is returned; later calls try again.
     pub fn remember(&self, caller: i32, harness: &str) -> Result<(), Failure> {
         let Some(process) = Process::read(caller) else { return Ok(()) };
         // A hook program was started by the agent. Any other caller, including Tenterhook's own agent, is the agent.
@@ -135,8 +136,8 @@ impl Agents {
         if was_failing { Ok(()) } else { written }
     }
 
-    /// Records that a hook was called from a pid namespace that this process cannot see. The agent's pid is unknown, so
-    /// every caller that may come from another namespace may be an agent.
+    /// Records that a hook was called from a pid namespace that this process cannot see. The agent's pid is unknown.
+    /// So every caller that may come from another namespace is treated as a possible agent.
     pub fn remember_invisible(&self, harness: &str) -> Result<(), Failure> {
         if self.outside.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -176,11 +177,11 @@ impl Agents {
             })
     }
 
-    /// Returns a mark from another pid namespace, if a process in namespace `caller` may descend from the marked process.
-    /// This is only a possibility, because pids of different namespaces cannot be compared.
+    /// Returns a mark from another pid namespace, if a process in namespace `caller` may descend from the marked
+    /// process. Pids of different namespaces cannot be compared, so the descent is only possible, not certain.
     pub(crate) fn find_in_other_namespace(&self, caller: Option<u64>) -> Option<Agent> {
         let own = own_pid_namespace();
-        // Processes never move to an outer namespace, and the initial one has no outer namespace.
+        // Processes never move to an outer namespace, and no namespace is outside the initial one.
         if own.is_some_and(is_initial) && own == caller {
             return None;
         }
@@ -274,7 +275,7 @@ impl Agent {
         Self { pid, start, name, harness: harness.to_owned(), namespace, boot }
     }
 
-    /// Whether its pid is valid in this namespace.
+    /// Whether the agent's pid is valid in this namespace.
     fn counts_in(&self, namespace: Option<u64>) -> bool {
         self.namespace.is_none() || self.namespace == namespace
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the ancestry of a process so that the gate can rely on it: it is complete and consistent, and belongs to the
-//! process that the kernel reported. An ancestry that cannot be verified is [`Ancestry::Unknown`], never a shorter list.
+//! Reads the ancestry of a process: its parent, the parent's parent, and so on. The gate for privileged actions
+//! relies on it, so it must be complete, consistent and belong to the process that the kernel reported. An ancestry
+//! that cannot be verified is [`Ancestry::Unknown`], never a shorter list.
 
 use super::process::Process;
 
-/// Maximum number of ancestors. A longer ancestry is unknown, not truncated.
+/// Maximum number of ancestors. A longer ancestry is unknown; it is not truncated.
 pub(crate) const MAX_ANCESTORS: usize = 4096;
-/// Maximum number of times that an ancestry is read because it changed while it was read.
+/// Maximum number of reads of one ancestry. It is read again if it changed while it was read.
 const MAX_READS: usize = 4;
 /// Inode of the initial pid namespace, fixed by the kernel (`PROC_PID_INIT_INO`).
 const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
@@ -18,7 +19,7 @@ pub enum Ancestry {
     /// The process first, then its parent, and so on. The last process is the first process of the pid namespace, or a
     /// process that entered the namespace from outside.
     Complete(Vec<Process>),
-    /// The ancestry could not be verified, and why.
+    /// The ancestry could not be verified. Contains the reason.
     Unknown(&'static str),
     /// This platform does not report ancestries.
     Unsupported,
@@ -91,8 +92,8 @@ fn proc_is_ours() -> bool {
         .is_ok_and(|link| link.to_str().is_some_and(|own| own == std::process::id().to_string()))
 }
 
-/// Reads a process and its ancestors. The second value is true if the list is complete: the last process has no parent in
-/// this pid namespace.
+/// Reads a process and its ancestors. The second value is true if the list is complete: the last process has no
+/// parent in this pid namespace.
 fn walk(pid: i32) -> (Vec<Process>, bool) {
     let mut found = Vec::new();
     let mut next = pid;
@@ -118,8 +119,8 @@ fn check((processes, whole): (Vec<Process>, bool), start: u64) -> Ancestry {
             "its ancestry is incomplete: an ancestor cannot be read"
         });
     }
-    // A parent is older than its child, and so is a process that adopts an orphan. If the parent is younger, another
-    // process has reused the pid of a parent that ended in the meantime.
+    // A parent is older than its child, and so is a process that adopts an orphan. If the parent seems younger, the
+    // real parent has ended and another process has reused its pid.
     let consistent =
         processes.iter().zip(processes.iter().skip(1)).all(|(child, parent)| parent.start <= child.start);
     if consistent { Ancestry::Complete(processes) } else { Ancestry::Unknown("its ancestry is inconsistent") }

@@ -19,9 +19,9 @@ pub struct Caller {
     pub uid: u32,
     /// Pid of the caller, if the kernel reports it.
     pub pid: Option<i32>,
-    /// Path of its program.
+    /// Path of the caller's program.
     pub program: Option<String>,
-    /// Names of its ancestors.
+    /// Names of the caller's ancestors.
     pub ancestors: Vec<String>,
     /// Whether the process has a terminal, according to the kernel; `None` if unknown.
     pub terminal: Option<bool>,
@@ -29,7 +29,7 @@ pub struct Caller {
     pub agent: Option<Agent>,
     /// How reliably the process is identified.
     pub identity: Identity,
-    /// How the caller reached the gate.
+    /// How the caller reached the gate for privileged actions.
     pub channel: CallerChannel,
 }
 
@@ -46,7 +46,7 @@ pub enum Identity {
     Remote,
 }
 
-/// How a caller reached the gate.
+/// How a caller reached the gate for privileged actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallerChannel {
     /// Through the daemon's socket.
@@ -60,8 +60,8 @@ pub enum CallerChannel {
 }
 
 impl Caller {
-    /// Identifies the process at the other end of the daemon's socket. `start` is its start time, if that was verified when
-    /// the connection was accepted.
+    /// Identifies the process at the other end of the daemon's socket. `start` is the start time of the process, if
+    /// it was verified when the connection was accepted.
     pub fn from_socket(uid: u32, pid: Option<i32>, start: Option<u64>, agents: &Agents) -> Self {
         let ancestry = match pid.zip(start) {
             _ if cfg!(not(target_os = "linux")) => Ancestry::Unsupported,
@@ -100,7 +100,7 @@ impl Caller {
         Self {
             uid,
             pid,
-            // Read only for a verified process: otherwise another process may have this pid by now.
+            // Read only for a verified process. If the process has ended, a different process may have its pid.
             program: processes.first().and_then(|process| Process::program(process.pid)),
             ancestors: processes
                 .iter()

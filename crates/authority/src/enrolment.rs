@@ -19,13 +19,13 @@ const MAX_ATTEMPTS: usize = 5;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 
-/// The authenticator codes of a home. Each code is accepted only once, because the file is changed under a lock.
+/// The authenticator codes of a home. The file is changed under a lock, so each code is accepted only once.
 #[derive(Debug)]
 pub struct Enrolment {
     home: Home,
 }
 
-/// The quota that an attempt counts against.
+/// The quota from which an attempt is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptQuota {
     /// For callers whose ancestry is known and contains no agent.
@@ -68,8 +68,8 @@ impl Enrolment {
         Self { home: home.clone() }
     }
 
-    /// Whether codes are required. They are also required if the file exists but is unreadable: otherwise damaging the
-    /// file would remove the protection.
+    /// Whether codes are required. They are also required if the file exists but is unreadable. If they were not,
+    /// damaging the file would remove the protection.
     pub fn is_enabled(&self) -> bool {
         self.path().symlink_metadata().is_ok()
     }
@@ -141,7 +141,8 @@ impl Enrolment {
         self.path().with_extension("new")
     }
 
-    /// Locks the enrolment. The lock is held during an attempt, so that two concurrent attempts cannot both use one code.
+    /// Locks the enrolment. The lock is held during an attempt, so that two concurrent attempts cannot both use one
+    /// code.
     fn lock(&self) -> Result<File, Failure> {
         let file = File::options()
             .create(true)
@@ -178,7 +179,7 @@ impl EnrolmentFile {
             AttemptQuota::Ordinary => (&mut self.tries, MINUTE_MS),
             AttemptQuota::Suspect => (&mut self.doubtful_tries, HOUR_MS),
         };
-        // `abs_diff`, because after the clock is set back, earlier attempts are in the future and would never expire.
+        // Uses `abs_diff`: after the clock is set back, earlier attempts are in the future and would never expire.
         tries.retain(|at| at.abs_diff(now_ms) < within);
         if tries.len() >= MAX_ATTEMPTS {
             return CodeResult::TooMany;

@@ -2,10 +2,9 @@
 
 //! Finds the process above a hook that is plausibly the harness.
 //!
-//! An agent can make a program that it did not start run a hook, for example with `tmux run-shell`,
-//! `systemd-run --user`, `at` or `ssh localhost`. If that program were marked as an agent, the gate would refuse privileged
-//! actions from every terminal below it, including the user's own. Programs that host other processes are therefore never
-//! marked.
+//! An agent can make a program that it did not start run a hook, for example with `tmux run-shell`, `systemd-run
+//! --user`, `at` or `ssh localhost`. If that program were marked as an agent, privileged actions would be refused in
+//! every terminal below it, including the user's own. So programs that host other processes are never marked.
 
 use std::path::Path;
 
@@ -121,7 +120,7 @@ const SESSION_HOST_PREFIXES: &[&str] = &["tmux"];
 /// Number of words at the start of a command line that are searched for the name of a harness.
 const NAMING_WORDS: usize = 3;
 
-/// The nearest process above `hook` that is not a launcher.
+/// The nearest process above `hook` that does more than launch other programs.
 pub(crate) fn nearest_above(hook: &Process) -> Option<Process> {
     let next = |process: &Process| (process.parent > 0).then(|| Process::read(process.parent)).flatten();
     let mut above = std::iter::successors(Process::read(hook.parent), next).take(MAX_ANCESTORS);
@@ -133,8 +132,8 @@ pub(crate) fn can_be_marked(process: &Process) -> bool {
     process.pid > 1 && !is_session_host(&process.name)
 }
 
-/// Whether the process above a hook program may be marked. It may not be marked if it is a shell in which the user ran the
-/// hook by hand, or if it hosts terminals or services.
+/// Whether the process above a hook program may be marked. It may not be marked if it is a shell in which the user
+/// ran the hook by hand, or if it hosts terminals or services.
 pub(crate) fn is_plausible_harness(process: &Process, harness: &str) -> bool {
     if is_session_host(&process.name) || process.is_shell() {
         return false;
@@ -169,8 +168,8 @@ fn names_harness(words: &[u8], harness: &str) -> bool {
         .any(|word| Path::new(word).components().any(|part| part.as_os_str().to_str().is_some_and(named)))
 }
 
-/// Whether a process is a service: it leads a session without a terminal, and its parent is the first process or a service
-/// manager.
+/// Whether a process is a service: it leads a session without a terminal, and its parent is the first process or a
+/// service manager.
 fn is_service(process: &Process) -> bool {
     let leads = process.session == process.pid && !process.terminal;
     leads

@@ -2,8 +2,8 @@
 
 //! The gate for privileged actions. It identifies the caller and checks whether the given proof is sufficient.
 //!
-//! A user proves their presence with a code of an authenticator app or, if codes are not set up, by typing the name of the
-//! action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
+//! A user proves their presence with a code from an authenticator app. If codes are not set up, the user types the
+//! name of the action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
 //! verified, needs a code. `docs/threat-model.md` describes the strength of each proof.
 
 mod action;
@@ -57,8 +57,8 @@ pub enum ProofRequirement {
 /// An authorized action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantedAction {
-    /// The proof that was accepted: `code`, `tty` (typed on a terminal that the kernel confirmed), `unverified` (typed, on a
-    /// platform that does not confirm terminals), `root` or `none`.
+    /// The proof that was accepted: `code`, `tty` (typed on a terminal that the kernel confirmed), `unverified`
+    /// (typed, on a platform that does not confirm terminals), `root` or `none`.
     pub proof: &'static str,
 }
 
@@ -83,7 +83,7 @@ impl Authority {
     pub fn required_proof(&self, action: Action, caller: &Caller) -> ProofRequirement {
         let presence =
             || if self.codes.is_enabled() { ProofRequirement::Code } else { ProofRequirement::Tty };
-        // A cookie does not prove that a user is present: an agent may have requested the link.
+        // A browser's cookie does not prove that a user is present: an agent may have requested the link.
         if caller.channel == CallerChannel::Browser
             || caller.agent.is_some()
             || caller.unverified_reason().is_some()
@@ -102,7 +102,8 @@ impl Authority {
         }
     }
 
-    /// Checks whether a caller may perform an action. An accepted code is used up, even if the action itself fails later.
+    /// Checks whether a caller may perform an action. An accepted code is used up, even if the action itself fails
+    /// later.
     pub fn admit(
         &self,
         action: Action,

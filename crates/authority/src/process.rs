@@ -4,7 +4,7 @@
 
 use std::io::Read as _;
 
-/// Shells. A shell that runs a script is only a launcher, and the process above it is the one of interest.
+/// Names of shells. A shell that runs a script is only a launcher; the process above it is the relevant one.
 const SHELLS: &[&str] = &["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "nu", "zsh"];
 const WRAPPERS: &[&str] = &[
     "doas", "env", "ionice", "nice", "nohup", "runuser", "setpriv", "setsid", "stdbuf", "su", "sudo", "time",
@@ -20,20 +20,21 @@ pub struct Process {
     pub parent: i32,
     /// Start time, in ticks since boot.
     pub start: u64,
-    /// Id of its session; equal to its pid for a session leader.
+    /// Id of the process's session; equal to its pid for a session leader.
     pub session: i32,
-    /// Whether it has exited and waits to be reaped.
+    /// Whether the process has exited and waits to be reaped.
     pub ended: bool,
-    /// Whether it has a terminal.
+    /// Whether the process has a terminal.
     pub terminal: bool,
-    /// Its name, truncated to 15 bytes by the kernel.
+    /// Name of the process, truncated to 15 bytes by the kernel.
     pub name: String,
 }
 
 impl Process {
     /// Reads a process; `None` if it does not exist.
     pub fn read(pid: i32) -> Option<Self> {
-        // A hook call waits for this, so the file is read in one system call. Its line is always shorter than the buffer.
+        // A hook call waits for this, so the file is read in one system call. Its line is always shorter than the
+        // buffer.
         let mut line = [0; 1024];
         let read = fs_err::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&String::from_utf8_lossy(line.get(..read)?))
@@ -45,8 +46,8 @@ impl Process {
         Some(path.to_string_lossy().into_owned())
     }
 
-    /// The process that made a call: the nearest one, starting with this process, that is neither a launcher nor one of
-    /// Tenterhook's hook programs. Tenterhook's own agent is not skipped.
+    /// The process that made a call. This is the nearest process, starting with this one, that is neither a launcher
+    /// nor one of Tenterhook's hook programs. Tenterhook's own agent is not skipped.
     pub fn calling_process(self, harness: &str) -> Option<Self> {
         let is_launcher =
             |process: &Self| process.is_launcher() || super::agents::is_own_program(&process.name, harness);
@@ -70,7 +71,7 @@ impl Process {
         is_interactive(&self.command_line())
     }
 
-    /// Words of its command line, each terminated by a zero byte.
+    /// Words of the process's command line, each terminated by a zero byte.
     pub(crate) fn command_line(&self) -> Vec<u8> {
         fs_err::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default()
     }
@@ -97,7 +98,7 @@ fn is_interactive(words: &[u8]) -> bool {
     let mut words = words.split(|byte| *byte == 0).skip(1).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         match word {
-            // These options take a value. The terminals of editors pass a start-up file of their own.
+            // These options take a value. Editors start the shells in their terminals with such an option.
             b"--init-file" | b"--rcfile" | b"-o" | b"-O" => drop(words.next()),
             _ if word.starts_with(b"--") => {}
             _ if word.starts_with(b"-") && !word.contains(&b'c') => {}

@@ -102,7 +102,7 @@ fn percent_encode(byte: u8) -> String {
 mod tests {
     use super::*;
 
-    /// Test vectors of RFC 6238, appendix B. Its codes have eight digits, of which the last six are used.
+    /// Test vectors of RFC 6238, appendix B. The published codes have eight digits; the last six are compared.
     #[test]
     fn codes_are_the_published_ones() {
         let secret = b"12345678901234567890";

@@ -21,7 +21,7 @@ pub struct FireResult {
     pub event_id: String,
     /// Whether the action is blocked.
     pub blocked: bool,
-    /// At `ToolError`: delay after which the tool should be called again.
+    /// Delay after which the tool should be called again. Set only for `ToolError`.
     pub retry: Option<Duration>,
     /// Reason for the decision.
     pub reason: Option<String>,

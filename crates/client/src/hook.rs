@@ -138,7 +138,7 @@ impl Hook {
 }
 
 fn to_millis(time: Duration) -> i32 {
-    // 0 would mean the default.
+    // The daemon reads 0 as "use the default".
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX).max(1)
 }
 

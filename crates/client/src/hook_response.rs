@@ -39,7 +39,8 @@ impl HookResponse {
         Self { action: HookAction::Continue, reason: None, modified: None, delay: None }
     }
 
-    /// Continues with changes: `{"args": {…}}` at `PreToolUse`; `docs/spec/sdk-events.md` lists the other events.
+    /// Continues with changes, such as `{"args": {…}}` for `PreToolUse`. `docs/spec/sdk-events.md` lists the changes
+    /// for other events.
     pub fn modified(modified: Value) -> Self {
         Self { modified: Some(modified), ..Self::proceed() }
     }
@@ -112,7 +113,7 @@ impl From<()> for HandlerResult {
     }
 }
 
-/// An error counts as a failure of the hook; [`Hook::fail`](crate::Hook::fail) decides what happens then.
+/// An error is treated as a failure of the hook. [`Hook::fail`](crate::Hook::fail) decides what happens then.
 impl<E: Display> From<Result<HookResponse, E>> for HandlerResult {
     fn from(result: Result<HookResponse, E>) -> Self {
         Self(result.map_err(|error| HandlerFailure(error.to_string())))

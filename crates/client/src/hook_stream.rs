@@ -103,7 +103,7 @@ async fn run_stream(weak: &Weak<ClientShared>) -> (bool, Option<Error>) {
                 }
             }
             HookEventKind::HookGoodbye => return (true, None),
-            // The daemon has already handled the invalid response.
+            // `HookRefused` reports an invalid response, which the daemon has already handled.
             HookEventKind::HookHello | HookEventKind::HookRefused => {}
         }
     }
@@ -118,18 +118,18 @@ fn run_handler(shared: &Arc<ClientShared>, event: HookEvent) {
         }
         let known = state.sent_responses.iter().find(|response| response.call_id == call_id).cloned();
         if let (Some(response), Some(responses)) = (known, &state.responses) {
-            // If the queue is full, the call times out at the daemon.
+            // If the queue is full, the response is dropped and the call times out in the daemon.
             drop(responses.try_send(response));
             return;
         }
     }
-    // A hook that was just unregistered continues without a change.
+    // A hook that was just unregistered answers without a change.
     let hook = state.hooks.get(&event.hook_id).cloned().unwrap_or_else(|| Hook::on(""));
     let weak = Arc::downgrade(shared);
     let task = tokio::spawn(async move {
         let (event_id, hook_id) = (event.event_id.clone(), event.hook_id.clone());
-        // Requests of the handler to the daemon's agent name this hook, so that the hook is not called for its own
-        // requests.
+        // If the handler sends requests to the daemon's agent, these requests name this hook, so that the hook is not
+        // called for its own requests.
         let response = HANDLED_EVENT.scope(Handling { event_id, hook_id }, call_handler(&hook, &event)).await;
         let waits = event.timeout_ms > 0;
         let responses = weak.upgrade().and_then(|shared| {

@@ -26,7 +26,7 @@ pub fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Misfit> {
 // === impl Misfit ===
 
 impl Misfit {
-    /// Sets the position unless it is set already: the innermost one is set first and is the most useful.
+    /// Sets the position, unless it is already set. The innermost position is set first and is the most useful one.
     fn with_spot(self, spot: Spot) -> Self {
         if self.spot == Spot::default() { Self { spot, ..self } } else { self }
     }
@@ -54,7 +54,7 @@ impl de::Error for Misfit {
     }
 }
 
-/// Returns a message with the nearest known name, or with all known names if none is near.
+/// Returns a message with the most similar known name, or with all known names if none is similar.
 fn unknown_name(what: &str, found: &str, known: &[&str]) -> String {
     if let Some(near) = nearest(found, known.iter().copied()) {
         return format!("unknown {what} `{found}`; did you mean `{near}`?");
@@ -63,7 +63,7 @@ fn unknown_name(what: &str, found: &str, known: &[&str]) -> String {
     format!("unknown {what} `{found}`; known: {}", known.join(", "))
 }
 
-/// Returns the known name that was probably meant: at most a third of its characters differ.
+/// Returns the most similar known name, if at most a third of its characters differ.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|name| (edit_distance(found, name), name));
     let near = near.filter(|(edits, name)| *edits <= name.chars().count().div_ceil(3));
@@ -182,7 +182,7 @@ impl<'de> de::MapAccess<'de> for EntryAccess<'_> {
         let Some((key, value)) = self.1 else {
             return Err(de::Error::custom("a value without its key"));
         };
-        // A derived "duplicate field" error occurs here, where only the key has a useful position.
+        // serde reports a repeated key ("duplicate field") here, and only the key has a useful position.
         seed.deserialize(NodeDeserializer(value)).map_err(|misfit| misfit.with_spot(key.spot))
     }
 }

@@ -2,8 +2,8 @@
 
 //! Reads configuration files into trees in which every node has its position.
 //!
-//! A file is first read into a [`Node`] and then into types, entry by entry. Only an invalid entry is rejected, with
-//! line and column; the others are used.
+//! A file is first read into a [`Node`] and then, entry by entry, into types. An invalid entry is rejected with its
+//! line and column. The other entries are used.
 //!
 //! ```
 //! use tenterhook_document::{Value, parse, read};

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A problem in a file. The named entry is not used; everything else is.
+/// A problem in a file. The entry with the problem is not used; the rest of the file is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Path or name of the file.

@@ -12,11 +12,11 @@ use crate::{Misfit, Node, Spot, Value, nearest, read};
 const MAX_MISTAKES: usize = 20;
 /// Maximum number of attempts to read a node.
 const MAX_ATTEMPTS: usize = 200;
-/// Position of values that fill missing keys; no file has it.
+/// Position of values that are added for missing keys. No position in a file is equal to it.
 const FILLER_SPOT: Spot = Spot { line: usize::MAX, column: 1 };
 
-/// Result of reading a node: a value, and all mistakes. If there are mistakes, the value stands for the rest of
-/// the node, for further checks only.
+/// Result of reading a node: a value, and all mistakes. If there are mistakes, the value contains only the valid part
+/// of the node. It is meant only for further checks.
 #[derive(Debug)]
 pub struct ReadAll<T> {
     /// The value, unless a required key is missing.
@@ -38,8 +38,8 @@ impl<T> ReadAll<T> {
     }
 }
 
-/// Reads one node into a type. After each mistake, the invalid entry is removed from a copy and the rest is read
-/// again.
+/// Reads one node into a type. After each mistake, the invalid entry is removed from a copy of the node, and the copy
+/// is read again.
 pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
     let mut mistakes = repeated_keys(node);
     let mut patched =
@@ -73,7 +73,7 @@ pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
     ReadAll { value, mistakes, left_out: patched.removed.keys }
 }
 
-/// Returns every key that occurs more than once in its map, at any depth. One of its values would be ignored.
+/// Returns every key that occurs more than once in its map, at any depth. serde would ignore one of the values.
 pub fn repeated_keys(node: &Node) -> Vec<Misfit> {
     let mut found = Vec::new();
     find_repeated(node, &mut found);
@@ -98,7 +98,7 @@ fn find_repeated(node: &Node, found: &mut Vec<Misfit>) {
     }
 }
 
-/// Removes all but the first of each repeated key.
+/// Keeps only the first entry of each repeated key.
 fn drop_repeated(node: &mut Node) {
     match &mut node.value {
         Value::Map(entries) => {
@@ -118,12 +118,12 @@ fn is_known(mistakes: &[Misfit], misfit: &Misfit) -> bool {
     mistakes.iter().any(|known| known.spot == misfit.spot && known.message == misfit.message)
 }
 
-/// A copy of the node from which mistakes are removed one by one.
+/// A copy of the node from which invalid entries are removed one by one.
 struct PatchedNode {
     copy: Node,
     /// Entries that were removed so far.
     removed: RemovedEntries,
-    /// Number of values tried for the key that was filled last.
+    /// Number of values tried for the missing key that was added last.
     fillers_tried: usize,
 }
 
@@ -136,7 +136,8 @@ struct RemovedEntries {
 }
 
 impl PatchedNode {
-    /// Changes the copy so that the next mistake can be found. Returns false if that is impossible.
+    /// Changes the copy so that the next mistake can be found. Returns false if the copy cannot be changed for this
+    /// mistake.
     fn patch(&mut self, misfit: &Misfit) -> bool {
         if let Some(name) = missing_key(misfit) {
             let name = name.to_owned();
@@ -156,13 +157,13 @@ impl PatchedNode {
         let Value::Map(entries) = &mut node.value else { return false };
         let key = Node { spot: FILLER_SPOT, value: Value::Text(name.to_owned()) };
         let Some(value) = filler_value(0) else { return false };
-        // Only the newest filler is replaced if it does not fit.
+        // If this value does not fit, `replace_filler` tries another one. It replaces only the newest filler.
         entries.push((key, Node { spot: FILLER_SPOT, value }));
         true
     }
 
-    /// Whether a mistake only follows from a removed entry, which is reported already: a misspelt key is missing,
-    /// or a list whose only item was invalid is empty.
+    /// Whether a mistake is only a consequence of a removed entry that is already reported. For example, a required
+    /// key is missing because it was misspelt, or a list is empty because its only item was invalid.
     fn is_consequence(&self, misfit: &Misfit) -> bool {
         match missing_key(misfit) {
             Some(name) => self.removed.keys.iter().any(|key| key == name || nearest(key, [name]).is_some()),
@@ -176,7 +177,7 @@ fn missing_key(misfit: &Misfit) -> Option<&str> {
     misfit.message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
-/// Returns values of every type, tried one after the other.
+/// Returns a value of each type, to be tried one after the other.
 fn filler_value(number: usize) -> Option<Value> {
     let text = || Value::Text("x".to_owned());
     let one = |value| vec![Node { spot: FILLER_SPOT, value }];
@@ -187,13 +188,13 @@ fn filler_value(number: usize) -> Option<Value> {
         3 => Some(Value::Whole(1)),
         4 => Some(Value::Bool(true)),
         5 => Some(Value::Null),
-        // A word that enumerations of rules and hooks contain.
+        // Several enumerations of rules and hooks accept this word.
         6 => Some(Value::Text("deny".to_owned())),
         _ => None,
     }
 }
 
-/// Tries the next value for the key that was filled last.
+/// Tries the next value for the missing key that was added last.
 fn replace_filler(node: &mut Node, number: usize) -> bool {
     let Some(value) = filler_value(number) else { return false };
     let Some(filled) = newest_filler(node) else { return false };
@@ -259,7 +260,8 @@ fn remove_at(node: &mut Node, spot: Spot, removed: &mut RemovedEntries) -> bool 
                 .iter_mut()
                 .find_map(|(key, value)| remove_at(value, spot, removed).then_some((key, value)))
             {
-                // A value that does not fit as a whole is reported at its key.
+                // If a whole value does not fit, the error is reported at its key, so the key's position is stored
+                // too.
                 removed.out_of.push(key.spot);
                 return true;
             }

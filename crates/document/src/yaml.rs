@@ -4,17 +4,17 @@
 
 /// Maximum width of a list on one line.
 const MAX_LIST_WIDTH: usize = 90;
-/// Words that some version of YAML does not read as text.
+/// Words that at least one version of YAML does not read as a string.
 const RESERVED_WORDS: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
-/// Characters that need no quotes, besides letters and digits: in a list, and on a line of their own.
+/// Characters besides letters and digits that need no quotes: first inside a list, then on a line of their own.
 const PLAIN_IN_LIST: &str = "_./()- `";
 const PLAIN_ON_LINE: &str = "_./()- `*~,:;'+=!";
 
 /// A value to write.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tree<K = &'static str> {
-    /// A text, quoted if necessary.
+    /// A string, quoted if necessary.
     Text(String),
     /// A number, `true` or `false`, written without quotes.
     Bare(String),
@@ -97,7 +97,8 @@ impl<K: AsRef<str>> Tree<K> {
     }
 }
 
-/// Writes a string without quotes if possible, otherwise in single quotes, which need no escapes for backslashes.
+/// Writes a string without quotes if possible. If not, it is written in single quotes, in which backslashes need no
+/// escapes.
 fn write_scalar(text: &str, letters: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letters.contains(letter);
     let bare = text.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -22,7 +22,8 @@ const DEFAULT_HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Decides events: selects and runs hooks, evaluates rules, folds all findings and records the outcome.
 pub struct Engine {
     generation: ArcSwap<Generation>,
-    /// Held while a new generation is derived from the current one, so that no change is lost.
+    /// Held while a new generation is derived from the current one, so that two concurrent changes do not overwrite
+    /// each other.
     change_lock: Mutex<()>,
     change_count: AtomicU64,
     recorder: Arc<dyn Recorder>,
@@ -69,7 +70,7 @@ impl Engine {
         flow::fire_now(&self.generation.load(), self.recorder.as_ref(), call)
     }
 
-    /// Returns the current configuration.
+    /// Returns the current generation: the configuration of hooks, limits and rules.
     pub fn generation(&self) -> Arc<Generation> {
         self.generation.load_full()
     }
@@ -216,7 +217,7 @@ impl<T> HookBuilder<T> {
         self
     }
 
-    /// Runs the hook at one more kind of event.
+    /// Runs the hook for one more kind of event.
     #[must_use]
     pub fn and_on(mut self, kind: EventKind) -> Self {
         self.hook.on.push(kind);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The pipeline of one hook call. All decisions are made in this module.
+//! The pipeline of one hook call. All decisions are made in this module. To *fold* means to combine all findings
+//! about an event into one outcome.
 
 use std::time::Instant;
 
@@ -15,8 +16,8 @@ use crate::{Generation, RecordError, Recorder, fold, retry, select};
 
 /// Runs one call through the pipeline: select hooks → run hooks → evaluate rules → fold → record.
 ///
-/// Rules always see the input that will run: if a hook or rule changes the input, the rules are evaluated again on the
-/// changed input, without further modifications, and the stricter result applies.
+/// Rules always evaluate the input that will run. If a hook or rule changes the input, the rules are evaluated again
+/// on the changed input. This second evaluation cannot change the input further, and the stricter result applies.
 pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &HookCall) -> Outcome {
     let finished = run_hooks(generation, call).await;
     evaluate(generation, call, Vec::new(), finished).record(generation, recorder, call).await
@@ -34,7 +35,7 @@ pub fn fire_now(generation: &Generation, recorder: &dyn Recorder, call: &HookCal
     Some(evaluated.into_outcome(call, recorded))
 }
 
-/// Runs the first stage of [`fire`]: selects and runs hooks. No other stage waits for other programs.
+/// Runs the first stage of [`fire`]: selects and runs hooks. Only this stage waits for other programs.
 pub async fn run_hooks(generation: &Generation, call: &HookCall) -> FinishedHooks {
     let started = Instant::now();
     let selected = select_hooks(generation, call);
@@ -43,8 +44,8 @@ pub async fn run_hooks(generation: &Generation, call: &HookCall) -> FinishedHook
 
 /// Runs the second stage of [`fire`]: evaluates the rules on a call whose hooks have run, and folds all findings. The
 /// processor time is proportional to the length of the call's text, and the function never waits. `earlier` contains
-/// findings of hooks outside this engine that have already answered. They count like the findings of the generation's
-/// hooks and come first.
+/// findings of hooks outside this engine that have already answered. They are treated like findings of the
+/// generation's hooks and come first.
 pub fn evaluate(
     generation: &Generation,
     call: &HookCall,

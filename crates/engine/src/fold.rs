@@ -41,7 +41,7 @@ pub fn fold(event: &Event, findings: &[Finding]) -> Outcome {
     }
 }
 
-/// Adds one finding to an outcome. This can only make the outcome stricter.
+/// Adds one finding to an outcome. A finding can only make the outcome stricter.
 pub fn strengthen(mut outcome: Outcome, finding: Finding) -> Outcome {
     let by = finding.by;
     let attribute = |value: String| Attributed { by: by.clone(), value };

@@ -66,7 +66,7 @@ pub enum RegisterError {
     Unknown(String),
 }
 
-// === impl Limits ===
+// === impl HookLimits ===
 
 impl Default for HookLimits {
     fn default() -> Self {

@@ -33,7 +33,7 @@ pub struct ConditionError(#[from] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// A condition on the event, in addition to its kind and the matcher.
 pub trait HookCondition: fmt::Debug + Send + Sync {
-    /// Evaluates the condition. An error counts as a failure of the hook.
+    /// Evaluates the condition. An error is treated as a failure of the hook.
     fn holds(&self, event: &Event) -> Result<bool, ConditionError>;
 
     /// Returns the source text of the condition.
@@ -56,11 +56,11 @@ impl HookCondition for tenterhook_when::When {
 pub struct Hook {
     /// Id of the hook. It stays the same when the configuration is reloaded.
     pub id: HookId,
-    /// Kinds of events at which the hook runs.
+    /// Kinds of events for which the hook runs.
     pub on: Vec<EventKind>,
     /// Tools, sources or causes to which the hook applies. The hook's dialect defines the syntax.
     pub matcher: EventMatcher,
-    /// Permission rule that must match (`if` in Claude Code).
+    /// Permission rule that must match. Claude Code calls it `if`.
     pub only_if: Option<PermissionRule>,
     /// Condition that must be true.
     pub when: Option<Arc<dyn HookCondition>>,
@@ -137,7 +137,7 @@ pub struct HttpHook {
 // === impl Hook ===
 
 impl Hook {
-    /// Returns whether the hook runs at events of this kind.
+    /// Returns whether the hook runs for events of this kind.
     pub fn serves(&self, kind: EventKind) -> bool {
         self.on.contains(&kind) || self.takes_failed_tool_as_result(kind)
     }

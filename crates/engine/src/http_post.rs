@@ -65,7 +65,7 @@ pub fn send_in_background(post: HttpPost) {
 }
 
 impl HttpPost {
-    /// Sends the request on this thread. Returns the HTTP status and the body, also of an error.
+    /// Sends the request on this thread. Returns the HTTP status and the body, even for an error status.
     pub fn send(self) -> Result<(u16, Vec<u8>), HttpPostError> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_global(Some(self.timeout))
@@ -91,8 +91,8 @@ impl HttpPost {
     }
 }
 
-/// Returns a TLS configuration with the cryptography library that the ledger uses, so that only one library is
-/// linked.
+/// Returns a TLS configuration with the cryptography library that the ledger uses, so that the program contains only
+/// one such library.
 fn tls_config() -> ureq::tls::TlsConfig {
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     ureq::tls::TlsConfig::builder().unversioned_rustls_crypto_provider(Arc::new(provider)).build()

@@ -4,9 +4,9 @@
 //!
 //! Hooks send whole values, such as `{...args, timeout: 30000}`. The hooks of one event run in parallel on the same
 //! input, so one hook's value still contains the old version of what another hook has just changed. Each value is
-//! therefore compared with what its hook was given (a three-way merge), and only the difference counts. Objects are
-//! merged at every depth; arrays and scalars are replaced as a whole. If two hooks change the same path differently,
-//! the later hook wins and its trace entry names the path.
+//! therefore compared with the input that its hook received (a three-way merge), and only the difference is applied.
+//! Objects are merged at every depth; arrays and scalars are replaced as a whole. If two hooks change the same path
+//! differently, the later hook's change applies, and the trace entry of that hook names the path.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, MergeMode, Modification, Origin};
@@ -42,15 +42,16 @@ struct HookWrite {
     by: Origin,
 }
 
-/// The paths that one merge wrote, and which of them an earlier hook had changed differently.
+/// The paths that one merge wrote, and the conflicts: paths that an earlier hook had changed differently.
 #[derive(Debug, Default)]
 struct MergeLog {
     written: Vec<Vec<String>>,
     conflicts: Vec<Vec<String>>,
 }
 
-/// Merges the modifications of all hooks. Each modification is replaced by the merged value up to and including its
-/// hook, so that applying them in order gives the merged result. A single modification is not changed.
+/// Merges the modifications of all hooks. Each modification is replaced by a value that contains the changes of its
+/// own hook and all earlier hooks, so applying the modifications in order gives the merged result. If there is only
+/// one modification, it is not changed.
 pub(crate) fn merge_modifications(event: &Event, runs: &mut [HookRun]) {
     let changing = runs.iter().filter(|run| !run.answer.finding.modifications.is_empty());
     if changing.count() < 2 {
@@ -104,8 +105,8 @@ fn part_of(event: &Event, target: MergeTarget) -> Value {
 }
 
 impl MergedPart {
-    /// Merges one hook's change; the hook received this part of the call as `given`. Returns the modification to use
-    /// instead, and a text for each conflict.
+    /// Merges one hook's change. `given` is this part of the call as the hook received it. Returns the modification
+    /// to use instead, and a text for each conflict.
     fn merge(
         &mut self,
         given: &Value,
@@ -129,10 +130,10 @@ impl MergedPart {
         (self.modification(merge, value), conflicts)
     }
 
-    /// Returns the modification with all changes merged up to this hook.
+    /// Returns a modification that contains all changes merged so far.
     fn modification(&self, merge: MergeMode, value: &Value) -> Modification {
-        // A change of single keys of a request or response must leave the other keys open: the harness may have more
-        // keys than the event shows.
+        // If a hook changed single keys of a request or response, the modification contains only those keys: the
+        // harness may have more keys than the event shows.
         let named = || match (merge, value, &self.value) {
             (MergeMode::Shallow | MergeMode::Deep, Value::Object(keys), Value::Object(all)) => {
                 let known = keys.keys().filter_map(|key| Some((key.clone(), all.get(key)?.clone())));

@@ -3,7 +3,7 @@
 //! Finds the files that a command hook needs to run: its program, and the script that an interpreter runs.
 //!
 //! The files are checked before the hook starts. Python and shells exit with code 2 if their script is missing, and
-//! exit code 2 means deny. Without the check, a hook that never ran would look like one that denied.
+//! exit code 2 means deny. Without the check, a hook with a missing script would seem to deny.
 
 mod shell_words;
 
@@ -48,7 +48,7 @@ pub enum NeededFile {
     Script(String),
 }
 
-/// Returns the files that a command needs, as far as they can be told from its text.
+/// Returns the files that a command needs, as far as the command's text shows them.
 pub fn needed_files(command: &CommandHook) -> Vec<NeededFile> {
     match &command.line {
         CommandLine::Exec(words) => {
@@ -166,7 +166,8 @@ fn files_from_words(words: &[Option<String>]) -> Vec<NeededFile> {
             if word == "run" && matches!(name.as_str(), "bun" | "deno") {
                 continue;
             }
-            // Placeholders such as `{kit}` are replaced later.
+            // A word that starts with `{` is a placeholder such as `{kit}` (the directory of the hook package), which
+            // is replaced later.
             needed.extend((!word.starts_with('{')).then(|| NeededFile::Script(word.clone())));
             break;
         };
@@ -179,7 +180,7 @@ fn files_from_words(words: &[Option<String>]) -> Vec<NeededFile> {
 
 /// Returns the option letters that may precede the script; `None` if the program is not an interpreter.
 fn harmless_options(name: &str) -> Option<&'static str> {
-    // `python3.12`, `ruby3.2`
+    // The name may end with a version: `python3.12`, `ruby3.2`.
     let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     INTERPRETERS.iter().find(|(known, _)| *known == plain).map(|(_, options)| *options)
 }

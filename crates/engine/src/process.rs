@@ -42,7 +42,7 @@ pub struct ProcessSpec {
     pub timeout: Duration,
     /// Maximum number of bytes kept of standard output and of standard error each.
     pub max_output_bytes: usize,
-    /// Checks the output so far for an announcement that the program continues in the background, and for how long.
+    /// Detects in the output so far that the program continues in the background, and for how long.
     pub detaches: Option<DetachProbe>,
 }
 

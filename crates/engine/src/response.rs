@@ -106,7 +106,7 @@ impl ResponseBuilder {
         self.modify(Modification::ModelRequest { merge: MergeMode::Shallow, value })
     }
 
-    /// Replaces the model's response. At `pre-model` the model is not called.
+    /// Replaces the model's response. If the event is `pre-model`, the model is not called.
     pub fn model_response(self, value: Value) -> Self {
         self.modify(Modification::ModelResponse { merge: MergeMode::Replace, value })
     }

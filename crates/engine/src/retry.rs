@@ -3,8 +3,8 @@
 //! Runs hooks again that ask for a retry, a limited number of times.
 //!
 //! A retry is not a decision. When the attempts or the time are used up, the retry becomes a deny whose reason says
-//! that the call may be tried again later. At `tool-error`, a retry refers to the tool and not to the hook: the
-//! harness is asked to call the tool again.
+//! that the call may be tried again later. For a `tool-error` event, a retry refers to the tool and not to the hook:
+//! the harness is asked to call the tool again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) async fn run_with_retries(
     findings
 }
 
-/// Collects the findings if no hook has to run; otherwise returns the selection.
+/// Collects the findings if no hook has to run. If a hook has to run, returns the selection instead.
 pub(crate) fn collect_without_hooks(
     selected: SelectedHooks,
     event: &Event,
@@ -81,7 +81,8 @@ async fn run_until_final(
     collect_findings(&call.event, runs, failed)
 }
 
-/// Collects the findings at `tool-error`: a retry is passed on to the harness, and the hook does not run again.
+/// Collects the findings for a `tool-error` event. A retry is passed on to the harness, and the hook does not run
+/// again.
 fn collect_tool_error(
     event: &Event,
     mut runs: Vec<HookRun>,
@@ -99,7 +100,7 @@ fn collect_tool_error(
     HookFindings { tool_retry_delay, ..collect_findings(event, runs, failed) }
 }
 
-/// Returns the longest delay of the hooks that ask for a retry; `None` if no hook does.
+/// Returns the longest delay that a hook requests; `None` if no hook asks for a retry.
 fn longest_retry_delay(runs: &[HookRun]) -> Option<Duration> {
     runs.iter().filter_map(HookRun::retry_delay).max()
 }
@@ -142,7 +143,7 @@ fn give_up(run: &mut HookRun, attempts: u32) {
     run.answer.control = EngineControl::Go;
 }
 
-/// Collects the findings of all hooks. Hooks after one that answered `skip` do not count; hooks before it do.
+/// Collects the findings of all hooks. If a hook answered `skip`, the findings of later hooks are dropped.
 fn collect_findings(
     event: &Event,
     mut runs: Vec<HookRun>,

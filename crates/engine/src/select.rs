@@ -14,7 +14,7 @@ use crate::{FailMode, Hook, HookId};
 pub struct SelectedHooks {
     /// The hooks to run, in order.
     pub hooks: Vec<Arc<Hook>>,
-    /// Hooks whose condition could not be evaluated, which counts as a failure of the hook.
+    /// Hooks whose condition could not be evaluated. This is treated as a failure of the hook.
     pub failed: Vec<(Finding, TraceEntry)>,
     /// Hooks that apply but are skipped because they caused the call.
     pub skipped: Vec<TraceEntry>,

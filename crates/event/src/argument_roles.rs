@@ -16,7 +16,8 @@ pub struct ArgumentRoles {
     pub command: &'static [&'static str],
     /// A list of commands: each is shell text, an argument vector, or an object with a `command` key.
     pub commands: &'static [&'static str],
-    /// The directory in which commands run and to which paths are relative. All of these key lists apply.
+    /// The directory in which commands run and to which paths are relative. A key in any of these lists is such a
+    /// directory.
     pub directory: &'static [&'static [&'static str]],
     /// One or more paths.
     pub path: &'static [&'static str],
@@ -117,7 +118,7 @@ const CONTENT_KEYS: &[&str] = &[
     "text",
 ];
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "command_line"];
-/// Includes `input`, the text that `write_bash` sends to a running shell.
+/// Keys of a shell command. `input` is the text that the tool `write_bash` sends to a running shell.
 const SHELL_COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "command_line", "input"];
 const URL_KEYS: &[&str] = &["url", "urls", "uri"];
 const PATCH_KEYS: &[&str] =
@@ -226,7 +227,8 @@ pub(crate) fn same_key(name: &str, key: &str) -> bool {
     letters(name).next() == letters(key).next() && letters(name).eq(letters(key))
 }
 
-/// Returns all working directories in the arguments; `None` stands for a directory argument that is not a string.
+/// Returns all working directories in the arguments. A `None` in the list means that a directory argument is not a
+/// string.
 pub(crate) fn find_working_directories<'a>(args: &'a Value, keys: &[&[&str]]) -> Vec<Option<&'a str>> {
     let mut found = Vec::new();
     visit_arguments(args, MAX_ARGUMENT_DEPTH, &mut |name, value| {
@@ -256,7 +258,7 @@ fn visit_arguments<'a>(value: &'a Value, depth: usize, visit: &mut impl FnMut(&'
     }
 }
 
-/// Returns the strings, or the strings of lists, at these keys at any depth.
+/// Returns all strings at these keys, at any depth. If the value is a list, its strings are included.
 pub(crate) fn texts_at_keys<'a>(args: &'a Value, keys: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     visit_arguments(args, MAX_ARGUMENT_DEPTH, &mut |name, value| {

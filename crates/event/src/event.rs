@@ -33,8 +33,8 @@ pub struct Event {
     /// not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_check: Option<SessionCheck>,
-    /// When the event happened according to the sender's clock, if the sender reports it. `ts` never comes from the
-    /// sender.
+    /// When the event happened according to the sender's clock, if the sender reports it. `ts`, in contrast, is
+    /// always set by Tenterhook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_ts: Option<Timestamp>,
     /// Id, assigned by the harness, of the turn or prompt to which the event belongs.
@@ -92,7 +92,8 @@ pub struct AgentIdentity {
     pub parent: Option<String>,
 }
 
-/// Content of an event besides its tool call. The kind of event determines which fields are present.
+/// Content of an event besides its tool call. The kind of event determines which fields are present. Each description
+/// starts with the kinds that have the field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Detail"))]
 pub struct EventDetail {

@@ -19,7 +19,7 @@ pub enum Origin {
     Hook(Arc<str>),
     /// A rule, by its id; written `rule:<id>`.
     Rule(Arc<str>),
-    /// Tenterhook itself, when a failure leads to a decision; written `engine`.
+    /// Tenterhook itself, if a failure caused the decision; written `engine`.
     Engine,
 }
 

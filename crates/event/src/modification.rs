@@ -31,7 +31,8 @@ pub enum SelectionMode {
     None,
 }
 
-/// One modification. Modifications are applied in priority order, lower numbers first; the last modification wins.
+/// One modification. Modifications are applied in priority order, lower numbers first. If two change the same value,
+/// the last one applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,7 +56,8 @@ pub enum Modification {
         /// The new fields.
         value: Value,
     },
-    /// Changes the model's response. At `pre-model`, the value is used as the response and the model is not called.
+    /// Changes the model's response. For a `pre-model` event, the value is used as the response and the model is not
+    /// called.
     ModelResponse {
         /// How `value` is combined with the response, if there is one.
         merge: MergeMode,

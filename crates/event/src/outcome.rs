@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcomes: all findings about one event, folded into one answer.
+//! Outcomes: all findings about one event, combined into one answer.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::{Attributed, Modification, Origin, SelectionMode, TraceEntry};
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Decision {
-    /// No hook or rule decided. Not the same as `allow`: the harness's own checks still apply.
+    /// No hook or rule decided. This differs from `allow`: the harness's own checks still apply.
     #[default]
     None,
     /// Allowed; the harness may skip its own permission prompt.
@@ -24,7 +24,7 @@ pub enum Decision {
     Defer,
     /// The user has to approve the action.
     Ask,
-    /// Denied. At `stop` and `subagent-stop` this means that the agent has to continue.
+    /// Denied. For a `stop` or `subagent-stop` event this means that the agent has to continue.
     Deny,
 }
 
@@ -44,7 +44,7 @@ pub enum Flow {
     },
 }
 
-/// All findings about one event, folded into one answer. Each part names the hook or rule that produced it.
+/// All findings about one event, combined into one answer. Each part names the hook or rule that produced it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
@@ -152,7 +152,7 @@ impl Outcome {
         join_unique(&self.messages, "\n")
     }
 
-    /// Returns the id of the rule that decided; `None` if no rule did.
+    /// Returns the id of the rule that decided; `None` if no rule decided.
     pub fn deciding_rule(&self) -> Option<&str> {
         self.reasons.iter().find_map(|said| match &said.by {
             Origin::Rule(id) => Some(id.as_ref()),

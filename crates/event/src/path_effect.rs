@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effects of a tool call on files, as far as they can be told from the call itself.
+//! Effects of a tool call on files, as far as the call itself shows them.
 
 /// One file that a tool call would read, change or delete.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -181,7 +181,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("update_plan", ToolClass::Todo, "codex"),
 ];
 
-/// Tools that a harness is known to run in the directory given by an argument.
+/// Tools that a harness is known to run in the directory that an argument names.
 struct DirectoryRow {
     harness: &'static str,
     tools: &'static [&'static str],
@@ -309,8 +309,8 @@ impl ToolCall {
         paths
     }
 
-    /// Returns all working directories in the arguments, as written. `None` stands for a directory argument that is
-    /// not a string. If the list is empty, the call runs in the agent's working directory.
+    /// Returns all working directories in the arguments, as written. A `None` in the list means that a directory
+    /// argument is not a string. If the list is empty, the call runs in the agent's working directory.
     pub fn working_directories(&self) -> Vec<Option<&str>> {
         let unknown_tool = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
         let runs = unknown_tool && (!self.commands().is_empty() || !self.code_texts().is_empty());
@@ -318,7 +318,7 @@ impl ToolCall {
         if keys.is_empty() { Vec::new() } else { find_working_directories(&self.args, keys) }
     }
 
-    /// Returns whether this harness is known to run the tool in the directory given by the arguments. Otherwise the
+    /// Returns whether this harness is known to run the tool in the directory that the arguments name. If not, the
     /// harness may ignore the argument, and the agent's own directory has to be considered too.
     pub fn honours_working_directory(&self, harness: &str) -> bool {
         let row = DIRECTORY_ROWS

@@ -25,7 +25,7 @@ pub enum TraceStatus {
     TimedOut,
     /// The hook could not run, or its answer could not be parsed.
     Failed,
-    /// An earlier hook or rule skipped this hook or rule, it cannot act on this event, or it is not active yet.
+    /// The hook or rule was skipped by an earlier one, cannot act on this event, or is not active yet.
     Skipped,
     /// The hook runs in the background; its answer is ignored.
     Detached,

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Token counts and cost of a session from its start up to the event. These are totals, not differences. An event
-/// that is lost or recorded twice therefore does not make them wrong.
+/// Token counts and cost of a session from its start up to the event. These are totals, not differences, so an event
+/// that is lost or recorded twice does not make them wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Home directories of a machine's accounts. An installation for the whole machine also checks the settings of each account.
+//! Home directories of a machine's accounts. An installation for the whole machine also checks the settings of each
+//! account.
 
 use std::path::{Path, PathBuf};
 

@@ -10,8 +10,8 @@ use super::jsonc::{CreatedContainers, EditedText, SettingsError};
 pub struct ManagedFile {
     /// Path of the file.
     pub path: PathBuf,
-    /// Location of the same file in an earlier version of the harness. At its next start the harness copies that file to `path`,
-    /// including Tenterhook's content, so a receipt for the old location is also valid for `path`.
+    /// Path of the same file in an earlier version of the harness. At its next start the harness copies the old file
+    /// to `path`, including Tenterhook's content. So a receipt for the old path is also valid for `path`.
     pub copied_from: Option<PathBuf>,
     /// Content that Tenterhook writes.
     pub content: FileContent,
@@ -40,8 +40,8 @@ pub struct OwnedFile {
     pub bytes: Vec<u8>,
     /// Mode of a new file.
     pub mode: u32,
-    /// Tells from its content whether some version of Tenterhook wrote a file; any other file is never replaced or removed.
-    /// Formats with comments use [`has_mark`].
+    /// Whether these bytes were written by any version of Tenterhook. A file that Tenterhook did not write is never
+    /// replaced or removed. Formats with comments use [`has_mark`].
     pub is_ours: fn(&[u8]) -> bool,
     /// Strings that the file must contain for the hooks to work.
     pub holds: Vec<String>,
@@ -58,7 +58,7 @@ pub fn has_mark(bytes: &[u8]) -> bool {
     String::from_utf8_lossy(head).contains(MARK)
 }
 
-/// Reason why an edited text fails its check.
+/// Reason why an edited text fails [`SettingsEditor::check`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct EditCheckError {
@@ -73,7 +73,7 @@ impl EditCheckError {
     }
 }
 
-/// Line and column are dropped: they refer to a text that was never written.
+/// Drops line and column: they refer to the edited text, which is never written to a file.
 impl From<SettingsError> for EditCheckError {
     fn from(flaw: SettingsError) -> Self {
         Self { what: flaw.what }
@@ -88,10 +88,12 @@ pub trait SettingsEditor: fmt::Debug {
     /// The text without Tenterhook's content, and without those containers in `created` that are now empty.
     fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError>;
 
-    /// Whether the text contains anything that Tenterhook wrote. `created` lists containers that earlier installs created.
+    /// Whether the text contains anything that Tenterhook wrote. `created` lists containers that earlier installs
+    /// created.
     fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError>;
 
-    /// Checks that `after` has the expected content, and that every program that can read `before` can also read `after`.
+    /// Checks that `after` has the expected content, and that every program that can read `before` can also read
+    /// `after`.
     fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError>;
 
     /// Whether a text from which Tenterhook's content was removed has no other content.
@@ -116,7 +118,7 @@ pub struct InstallWarning {
 /// Severity of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarningLevel {
-    /// The hooks work all the same.
+    /// The hooks work in spite of the warning.
     Note,
     /// The user has to do something before the hooks work.
     Pending,
@@ -130,7 +132,7 @@ impl InstallWarning {
         Self { weight: WarningLevel::Note, message: message.into() }
     }
 
-    /// A warning about something that the user has to do first.
+    /// A warning about something that the user has to do before the hooks work.
     pub fn pending(message: impl Into<String>) -> Self {
         Self { weight: WarningLevel::Pending, message: message.into() }
     }

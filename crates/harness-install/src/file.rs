@@ -40,7 +40,7 @@ pub fn target(path: &Path) -> Result<PathBuf, InstallError> {
     Err(InstallError::LinkLoop { path: path.to_owned() })
 }
 
-/// Content of the file; `None` if there is none.
+/// Content of the file; `None` if the file does not exist.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let target = target(path)?;
     match read_bytes(&target, FileClass::Named, MAX_SETTINGS_BYTES) {
@@ -69,8 +69,9 @@ pub fn require_unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), Insta
     Err(InstallError::Changed { path: path.to_owned() })
 }
 
-/// Atomically replaces `before` by `after`: at any moment, and after a crash, the file has one or the other. The mode and, if
-/// permitted, the owner are kept; `mode` is that of a new file. The directory must exist.
+/// Atomically replaces `before` by `after`: at any moment, and after a crash, the file has either the old or the new
+/// content. An existing file keeps its mode and, if permitted, its owner. A new file gets `mode`. The directory must
+/// exist.
 pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u32) -> Result<(), InstallError> {
     refuse_large(path, after)?;
     let target = target(path)?;
@@ -95,7 +96,7 @@ pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u32) -> R
     sync_directory(directory)
 }
 
-/// Removes the file if it still contains `before`. A link to it is kept.
+/// Removes the file if it still contains `before`. A symbolic link to the file is kept.
 pub fn delete(path: &Path, before: &[u8]) -> Result<(), InstallError> {
     require_unchanged(path, Some(before))?;
     let target = target(path)?;
@@ -131,7 +132,7 @@ pub fn make_directories(directories: &[PathBuf]) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// Removes empty directories, innermost first. One that is not empty is in use and is kept.
+/// Removes empty directories, innermost first. A directory that is not empty is kept, because it is in use.
 pub fn remove_directories_if_empty(directories: &[PathBuf]) {
     for directory in directories.iter().rev() {
         match fs_err::remove_dir(directory) {
@@ -152,7 +153,7 @@ fn keep_owner_and_mode(draft: &PendingFile, old: &std::fs::Metadata) -> Result<(
     let new = draft.file.metadata()?;
     let mut mode = old.mode() & 0o7777;
     if new.gid() != old.gid() && fchown(draft.file.file(), None, Some(old.gid())).is_err() {
-        // Permissions of one group must not apply to another.
+        // The file changes to another group, which must not inherit the old group's permissions.
         mode &= 0o7707;
     }
     if new.uid() != old.uid() {
@@ -162,13 +163,14 @@ fn keep_owner_and_mode(draft: &PendingFile, old: &std::fs::Metadata) -> Result<(
     Ok(draft.file.set_permissions(std::fs::Permissions::from_mode(mode))?)
 }
 
-/// Does not overwrite a file that appeared in the meantime.
+/// Renames the draft to `target`, but does not overwrite a file that appeared in the meantime.
 fn rename_without_replacing(path: &Path, draft: &Path, target: &Path) -> Result<(), InstallError> {
     use rustix::io::Errno;
     match rustix::fs::renameat_with(CWD, draft, CWD, target, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(InstallError::Changed { path: path.to_owned() }),
-        // Some file systems do not support this; `require_unchanged` has just checked.
+        // Some file systems do not support `NOREPLACE`. `require_unchanged` has just checked that the target does not
+        // exist.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(fs_err::rename(draft, target)?),
         Err(error) => Err(io::Error::from(error).into()),
     }
@@ -197,7 +199,7 @@ impl PendingFile {
             let path = target.with_file_name(draft);
             match fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => return Ok(Self { path, file, kept: false }),
-                // Left by a crashed process with the same id.
+                // The file was left by a crashed process with the same id. Try the next name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hooks in a JSON file of the form `{"hooks": {"<Event>": [...]}}`, which nearly every harness has.
+//! Hooks in a JSON file of the form `{"hooks": {"<Event>": [...]}}`, the format of nearly every harness.
 
 use jsonc_parser::ast::Object;
 
@@ -13,7 +13,7 @@ use super::{
     },
 };
 
-/// Tenterhook's content of one such file.
+/// Tenterhook's content of one hook settings file.
 #[derive(Debug)]
 pub struct HookSettings {
     /// Hook entries to write, in order.
@@ -62,8 +62,8 @@ pub(super) fn stays_plain_json(before: &str, after: &str) -> Result<(), EditChec
     }
 }
 
-/// Whether Tenterhook wrote the command for a harness, with any state directory. A longer command that contains it belongs
-/// to the user.
+/// Whether the command is one that Tenterhook writes for the harness. The state directory in the command may be any.
+/// A longer command that contains such a command belongs to the user.
 pub fn is_our_command(harness: &tenterhook_harness::Harness, command: &str) -> bool {
     let command = command.strip_suffix(OR_REFUSE).unwrap_or(command);
     let Some((program, rest)) = command.rsplit_once("/bin/tenterhook-hook' ") else { return false };
@@ -152,7 +152,7 @@ fn command_of(node: &JsonNode) -> Option<String> {
     }
 }
 
-/// One entry for each event that is registered.
+/// Entries for all events that Tenterhook registers, one for each.
 pub fn entries(
     harness: &tenterhook_harness::Harness,
     entry: impl Fn(&'static tenterhook_harness::EventRow) -> Result<JsonNode, super::InstallError>,
@@ -162,8 +162,8 @@ pub fn entries(
     wired.map(|row| Ok(HookSettingsEntry { event: row.native.to_owned(), group: entry(row)? })).collect()
 }
 
-/// Warnings about a settings file that other programs write. A file that cannot be read may disable hooks, so it gets a
-/// note.
+/// Warnings about a settings file that other programs write. A file that cannot be read gets a note, because it may
+/// disable hooks.
 pub(super) fn look_into(
     path: &std::path::Path,
     look: impl FnOnce(&str) -> Result<Vec<InstallWarning>, SettingsError>,
@@ -186,7 +186,7 @@ pub(super) fn look_into(
     })
 }
 
-/// Warnings about other settings that the harness reads.
+/// Warnings about other settings files that the harness reads.
 pub fn elsewhere(
     files: &[std::path::PathBuf],
     own: &std::path::Path,
@@ -202,7 +202,7 @@ pub fn elsewhere(
     files.iter().filter(|path| *path != own).flat_map(look_at_file).collect()
 }
 
-/// Warnings about the text of the settings themselves.
+/// Warnings about the text of the settings file that is written.
 pub fn look_at(
     text: &str,
     look: impl Fn(&JsoncSource<'_>, &Object<'_>) -> Vec<InstallWarning>,

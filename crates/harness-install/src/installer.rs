@@ -19,15 +19,16 @@ use super::{
 /// How hooks are installed in the settings of one harness.
 #[derive(Debug)]
 pub struct Installer {
-    /// Harness id under which the hooks and receipts are written. Programs that read the same configuration share one id.
+    /// Harness id under which the hooks and receipts are written. Programs that read the same configuration share one
+    /// id.
     pub wired_as: &'static str,
     /// Environment variables that move the harness's settings.
     pub variables: &'static [&'static str],
     /// Directory of the settings of a user or project; `None` if there is no such scope or no home directory.
     pub directory: fn(&MachineEnvironment<'_>, &SettingsScope) -> Option<PathBuf>,
-    /// Whether hooks in the machine's settings take precedence over those of accounts and projects.
+    /// Whether hooks in the machine's settings take precedence over the settings of accounts and projects.
     pub machine: MachineScope,
-    /// Files, and the content that belongs in each. The first is the one shown to users.
+    /// Returns the files to write, each with its content. Messages to users name the first file.
     pub pieces: fn(&InstallRequest) -> Result<Vec<ManagedFile>, InstallError>,
 }
 
@@ -36,7 +37,7 @@ pub struct Installer {
 pub struct MachineEnvironment<'a> {
     /// Home directory of the user.
     pub home: Option<&'a Path>,
-    /// Variables that harnesses read, as far as they are set.
+    /// Variables that harnesses read. Contains only those that are set.
     pub variables: &'a BTreeMap<&'static str, PathBuf>,
     /// Search path for programs, in the format of `PATH`.
     pub path: &'a OsStr,
@@ -59,10 +60,10 @@ pub enum SettingsScope {
 /// How the harness calls Tenterhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HookTransport {
-    /// It starts the hook program.
+    /// The harness starts the hook program.
     #[default]
     Command,
-    /// It calls the daemon over HTTP.
+    /// The harness calls the daemon over HTTP.
     Http {
         /// Address of the daemon, `http://127.0.0.1:7878`.
         url: String,
@@ -74,9 +75,9 @@ pub enum HookTransport {
 /// What to install, and where.
 #[derive(Debug, Clone)]
 pub struct InstallRequest {
-    /// Directory of the scope's settings.
+    /// Directory of the settings to write, for `scope`.
     pub directory: PathBuf,
-    /// Directory of the user's settings, which may be the same.
+    /// Directory of the user's settings. Equal to `directory` if the scope is the user.
     pub user_directory: PathBuf,
     /// Scope of the settings.
     pub scope: SettingsScope,
@@ -84,13 +85,13 @@ pub struct InstallRequest {
     pub home: PathBuf,
     /// How the harness calls Tenterhook.
     pub transport: HookTransport,
-    /// Whether to mark the hooks as trusted, for harnesses that ask the user about that.
+    /// Whether to mark the hooks as trusted, in harnesses that ask the user before they run a hook.
     pub trust: bool,
-    /// Directory where the user works, whose settings the harness reads as well.
+    /// Directory where the user works. The harness also reads the settings of this directory.
     pub project: Option<PathBuf>,
     /// Home directory of the user.
     pub user_home: Option<PathBuf>,
-    /// The variables of [`Installer::variables`], as far as they are set.
+    /// The variables of [`Installer::variables`] that are set.
     pub variables: BTreeMap<&'static str, PathBuf>,
     /// Home directories of the machine's accounts; empty unless the scope is the machine.
     pub account_homes: Vec<PathBuf>,
@@ -166,8 +167,8 @@ impl InstallRequest {
         ))
     }
 
-    /// A command for harnesses that continue if a command cannot be started, but deny if it ends with 2: at a gate, every
-    /// failure becomes a deny. The syntax works in every shell.
+    /// A command for harnesses that continue if a hook command cannot be started, but deny the call if it exits with
+    /// 2. For an event that can deny a call, every failure becomes a deny. The syntax works in every shell.
     pub fn strict_command(&self, harness: &str, row: &EventRow) -> Result<String, InstallError> {
         let refuses = if row.is_gate() { OR_REFUSE } else { "" };
         Ok(self.command(harness, row.native)? + refuses)
@@ -183,7 +184,7 @@ impl MachineEnvironment<'_> {
         self.variables.get(name).filter(|path| path.is_absolute()).cloned()
     }
 
-    /// The directory that a variable names, otherwise one below the home directory.
+    /// The directory that a variable names. If the variable is not set, a directory below the home directory.
     pub fn variable_or(&self, name: &str, below_home: &str) -> Option<PathBuf> {
         self.variable(name).or_else(|| Some(self.home?.join(below_home)))
     }

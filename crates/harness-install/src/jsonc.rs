@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Edits `hooks.<Event>[]` in JSON with comments, as text: every other byte is unchanged.
+//! Edits `hooks.<Event>[]` in JSON with comments. The edit works on the text and leaves every other byte unchanged.
 //!
-//! Tenterhook's entries are recognised by a marker key *and* by their command. The marker alone is not enough: whenever
-//! Claude Code writes its settings (a permission granted, a plugin added) it drops every unknown key from matcher groups
-//! (measured with 2.1.325; anthropics/claude-code#88113).
+//! Tenterhook's entries are recognised by a marker key *and* by their command. The marker alone is not enough:
+//! whenever Claude Code writes its settings (for example after a permission is granted or a plugin is added), it
+//! drops every unknown key from matcher groups (measured with 2.1.325; anthropics/claude-code#88113).
 
 mod handlers;
 mod keep;
@@ -53,7 +53,7 @@ pub struct HookSignature {
     pub comes_last: bool,
 }
 
-/// Containers that Tenterhook created, to be removed with its content.
+/// Containers that Tenterhook created, to be removed together with its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreatedContainers {
     /// Whether the object `hooks` was created.
@@ -69,7 +69,7 @@ pub struct CreatedContainers {
     /// Hooks of the user that were moved elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MovedHook>,
-    /// Lines that were inserted into a text.
+    /// Lines that were inserted into a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
     /// Lists created in the root object.
@@ -94,7 +94,7 @@ pub struct MovedHook {
 pub struct EditedText {
     /// The complete new text.
     pub text: String,
-    /// Containers that were created, including earlier ones.
+    /// Containers that this edit or an earlier install created.
     pub created: CreatedContainers,
 }
 
@@ -123,7 +123,7 @@ pub fn remove(
     Ok(EditedText { text: format!("{mark}{}", pruned.text), created: pruned.created })
 }
 
-/// Number of groups with an entry of Tenterhook.
+/// Number of groups that contain an entry of Tenterhook.
 pub fn count(text: &str, signature: &HookSignature) -> Result<usize, SettingsError> {
     let source = JsoncSource::parse(split_mark(text).1)?;
     let groups = source
@@ -137,7 +137,7 @@ pub fn count(text: &str, signature: &HookSignature) -> Result<usize, SettingsErr
         .count())
 }
 
-/// Checks that `text` has exactly `entries` of Tenterhook, each complete and in its place.
+/// Checks that the entries of Tenterhook in `text` are exactly `entries`, each complete and at the right position.
 pub fn check(
     text: &str,
     entries: &[HookSettingsEntry],
@@ -203,7 +203,7 @@ impl<'e> WantedEntries<'e> {
 enum GroupOwner {
     Theirs,
     Ours,
-    /// The user added handlers to Tenterhook's group; these indices are Tenterhook's.
+    /// The user added handlers to Tenterhook's group. The set contains the indices of Tenterhook's handlers.
     Shared(BTreeSet<usize>),
 }
 
@@ -212,7 +212,7 @@ fn owner(group: &Value<'_>, signature: &HookSignature) -> GroupOwner {
     let marker = signature.marker.and_then(|marker| group.get_boolean(marker));
     let marked = marker.is_some_and(|marker| marker.value);
     let Some(handlers) = group.get_array("hooks").map(|handlers| handlers.elements.as_slice()) else {
-        // A handler without a group.
+        // This harness has no groups: the entry is itself a handler.
         let ours = command(group).is_some_and(signature.is_our_command) || marked;
         return if ours { GroupOwner::Ours } else { GroupOwner::Theirs };
     };
@@ -261,7 +261,7 @@ fn prune(
             edits.extend(layout::take_out(&source, &list, &gone));
         }
     }
-    // An event that is missing in the file must not be removed if the user adds it again later.
+    // Forgets events that were removed from the file. If the user adds such an event later, its array is the user's.
     created.events.retain(|event| hooks.get(event).is_some());
 
     let list = ItemList::of_object(hooks);
@@ -269,7 +269,8 @@ fn prune(
     if all_gone && created.hooks && wanted.order.is_empty() {
         let of_hooks = root.properties.iter().position(|property| property.name.as_str() == "hooks");
         created.hooks = false;
-        // The whole property is removed, so edits inside it would overlap.
+        // The whole `hooks` property is removed. Edits inside it would overlap with that removal, so they are
+        // dropped.
         edits = layout::take_out(&source, &ItemList::of_object(root), &of_hooks.into_iter().collect());
     } else {
         edits.extend(layout::take_out(&source, &list, &empty_events));
@@ -277,7 +278,7 @@ fn prune(
     Ok(EditedText { text: layout::apply(text, edits), created })
 }
 
-/// Indices of groups to remove; handlers in shared groups are removed by edits.
+/// Returns the indices of groups to remove. In shared groups, `edits` removes only Tenterhook's handlers.
 fn edit_groups(
     source: &JsoncSource<'_>,
     groups: &Array<'_>,

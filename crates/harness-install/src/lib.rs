@@ -2,12 +2,13 @@
 
 //! Detects harnesses on a machine, and installs hooks into their settings or removes them.
 //!
-//! The folder of a harness (`claude_code/install.rs`) lists its [`ManagedFile`]s: which content belongs in which file. [`file`]
-//! reads and writes files; an [`SettingsEditor`] ([`hooks`] for JSON, [`toml`]) edits text, or the whole file is [`OwnedFile`];
-//! [`receipt`] stores the previous state; [`plan`] shows the change and then writes it. [`launch`] runs a client without
-//! a user.
+//! The folder of each harness (for example `claude_code/install.rs`) lists its [`ManagedFile`]s: the files to write
+//! and the content of each. [`file`] reads and writes files. A [`SettingsEditor`] ([`hooks`] for JSON, [`toml`])
+//! edits a part of a file; Tenterhook writes an [`OwnedFile`] as a whole. [`receipt`] stores the previous state.
+//! [`plan`] shows the change and then applies it. [`launch`] runs a client without a user.
 //!
-//! Native payloads and replies are in `tenterhook-harness`; [`CLIENTS`] has one row for each harness of its table.
+//! `tenterhook-harness` decodes native payloads and encodes replies. [`CLIENTS`] has one row for each harness in its
+//! table.
 
 mod accounts;
 pub mod claude_code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The status line in a JSON file without other content of Tenterhook.
+//! Writes the status line into a JSON file that has no other content of Tenterhook.
 
 use super::{
     EditCheckError, InstallWarning, SettingsEditor,
@@ -7,13 +7,13 @@ use super::{
     jsonc::{self, CreatedContainers, EditedText, JsonNode, JsoncSource, SettingsError, status},
 };
 
-/// A status line as the only content of a file.
+/// A file in which Tenterhook writes only a status line.
 #[derive(Debug)]
 pub struct StatusFile(pub StatusLine);
 
 impl SettingsEditor for StatusFile {
     fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
-        // A missing file has no value, which differs from an empty object.
+        // The text of a missing file is empty, which is not a JSON object.
         let text = if text.trim().is_empty() { "{}\n" } else { text };
         let mut edited = EditedText { text: text.to_owned(), created: created.clone() };
         if let Some((text, status)) = status::set(text, &self.0.command, self.0.is_ours, &created.status)? {
@@ -45,7 +45,7 @@ impl SettingsEditor for StatusFile {
         jsonc::split_mark(text).1.split_whitespace().collect::<String>() == "{}"
     }
 
-    /// Hooks work without a status line.
+    /// No text is required, because hooks work without a status line.
     fn required_texts(&self) -> Vec<String> {
         Vec::new()
     }

@@ -12,7 +12,7 @@ use super::{
     jsonc::{self, CreatedContainers, EditedText, JsonNode, JsoncSource, SettingsError, list},
 };
 
-/// A string that belongs in a list.
+/// A string that Tenterhook adds to a list.
 #[derive(Debug)]
 pub struct JsoncListEntry {
     /// Key of the list in the root object.
@@ -34,7 +34,7 @@ impl JsoncListEntry {
 
 impl SettingsEditor for JsoncListEntry {
     fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
-        // A missing file has no value, which differs from an empty object.
+        // The text of a missing file is empty, which is not a JSON object.
         let text = if text.trim().is_empty() { "{}\n" } else { text };
         let (mark, body) = jsonc::split_mark(text);
         let source = JsoncSource::parse(body)?;

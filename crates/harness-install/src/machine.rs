@@ -8,11 +8,11 @@ use super::{Installer, MachineEnvironment, SettingsScope, WarningLevel, planning
 /// Measured precedence of a harness's machine settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MachineScope {
-    /// The hooks run, and settings files of accounts and projects do not disable them, except as listed.
+    /// The hooks run, and settings of accounts and projects cannot disable them, except as listed in `bypasses`.
     Outranks {
         /// Directory of the settings, below the root of the file system.
         directory: &'static str,
-        /// Ways in which an account or project can still run the harness without them, one sentence each.
+        /// Ways in which an account or project can still run the harness without the hooks, one sentence each.
         bypasses: &'static [&'static str],
     },
     /// `install --system` is refused for this reason.
@@ -29,7 +29,7 @@ impl MachineScope {
     }
 }
 
-/// Hooks in the settings of the machine, as they apply to one account.
+/// Hooks in the machine's settings, as they apply to one account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineHooks {
     /// Path of the settings file.
@@ -43,8 +43,9 @@ pub struct MachineHooks {
 }
 
 impl Installer {
-    /// The hooks in the machine's settings below `root`, for the account of `ground`, which works in `project`. `None` if there are
-    /// none, or if the account cannot read them. `programs` is the directory of the machine's hook programs.
+    /// The hooks in the machine's settings below `root`, for an account that works in `project`; `ground` describes
+    /// the account. `None` if the settings have none, or if the account cannot read them. `programs` is the directory
+    /// of the machine's hook programs.
     pub fn machine_hooks(
         &self,
         ground: &MachineEnvironment<'_>,

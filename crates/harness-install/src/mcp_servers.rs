@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! MCP servers in a harness's settings. Their names tell where a joined server and tool name splits.
+//! MCP servers in a harness's settings. Some harnesses join the server name and the tool name; the server names tell
+//! where to split the joined name.
 
 use crate::HarnessClient as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ pub struct McpSettings {
     base: SettingsBase,
     file: &'static str,
     format: SettingsFormat,
-    /// Objects whose keys are servers; `*` stands for every key.
+    /// Paths of the objects whose keys are server names; `*` matches every key.
     objects: &'static [&'static [&'static str]],
 }
 
@@ -102,7 +103,7 @@ const fn toml(harness: &'static str, base: SettingsBase) -> McpSettings {
     }
 }
 
-/// Files in which a harness may name MCP servers; those of a project only if one is given.
+/// Files in which a harness may name MCP servers. Files of a project are included only if `project` is given.
 pub fn mcp_settings(
     harness: &Harness,
     ground: &MachineEnvironment<'_>,

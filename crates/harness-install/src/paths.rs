@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::InstallError;
 
-/// Rejects a relative path, which would name another file in every working directory.
+/// Rejects a relative path, which would name a different file in every working directory.
 pub(crate) fn require_absolute(path: &Path) -> Result<(), InstallError> {
     if path.is_absolute() {
         return Ok(());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A planned change to settings files. It is shown first and then applied exactly: to all of its files, or to none.
+//! A planned change to settings files. The plan is shown first and then applied exactly as shown: to all of its
+//! files, or to none.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use super::{
     receipt::{Receipt, ReceiptStore, StoredReceipt},
 };
 
-/// One file, before and after.
+/// The content of one file, before and after the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedChange {
     /// Path of the settings file.
@@ -52,14 +53,14 @@ pub(crate) enum ReceiptAction {
     Keep,
     /// The receipt is written, together with a backup of the original on a first install.
     Write { path: PathBuf, receipt: Box<Receipt>, previous: Option<Vec<u8>>, copy_original: bool },
-    /// The receipt is removed, and the backup as well if the original is restored.
+    /// The receipt is removed. The backup is removed as well if the original is restored.
     Drop { stored: Box<StoredReceipt>, backup: Option<PathBuf> },
 }
 
 /// A change to the settings of one harness. Creating a plan writes nothing.
 #[derive(Debug, Clone)]
 pub struct InstallPlan {
-    /// Steps, one per file; the first file is the one shown to users.
+    /// Steps, one per file. Messages to users name the first file.
     pub steps: Vec<FileStep>,
     /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
@@ -74,9 +75,9 @@ pub struct InstallPlan {
 /// A change to one file, with its receipt and directories.
 #[derive(Debug, Clone)]
 pub struct FileStep {
-    /// The file, before and after.
+    /// Content of the file, before and after.
     pub change: PlannedChange,
-    /// Whether the file will be byte for byte what it was before the first install.
+    /// Whether the step restores the exact bytes that the file had before the first install.
     pub restores: bool,
     /// Mode of a new file.
     pub(crate) mode: u32,
@@ -92,12 +93,12 @@ impl InstallPlan {
         self.steps.iter().all(FileStep::is_noop)
     }
 
-    /// Whether every file will be byte for byte what it was before the first install.
+    /// Whether every file gets back the exact bytes that it had before the first install.
     pub fn restores(&self) -> bool {
         self.steps.iter().all(|step| step.restores || step.is_noop())
     }
 
-    /// The file shown to users.
+    /// The file that messages to users name.
     pub fn settings(&self) -> Option<&Path> {
         self.steps.first().map(|step| step.change.path.as_path())
     }
@@ -139,7 +140,8 @@ impl FileStep {
         self.change.is_noop() && matches!(self.record, ReceiptAction::Keep)
     }
 
-    /// Writes the receipt of an install and the file. Returns how to undo it, in case a later step fails.
+    /// Writes the receipt of an install, then the settings file. Returns how to undo the receipt, in case a later
+    /// step fails.
     fn write(&self) -> Result<Option<ReceiptUndo>, InstallError> {
         let ReceiptAction::Write { path, receipt, previous, copy_original } = &self.record else {
             return self.write_settings().map(|()| None);
@@ -193,7 +195,8 @@ impl FileStep {
         }
     }
 
-    /// Called before the settings change, so that a crash in between leaves an unneeded receipt, but never loses an original.
+    /// Called before the settings are written. A crash in between leaves an unneeded receipt, but never loses an
+    /// original.
     fn write_receipt(
         &self,
         path: &Path,
@@ -228,7 +231,7 @@ impl FileStep {
     }
 }
 
-/// Files to remove if the settings could not be written.
+/// Files to remove or restore if the settings could not be written.
 #[derive(Default)]
 struct ReceiptUndo {
     receipt: Option<(PathBuf, Option<Vec<u8>>)>,
@@ -237,7 +240,8 @@ struct ReceiptUndo {
 }
 
 impl ReceiptUndo {
-    /// Best effort: the caller already has an error to report, and an unneeded receipt does no harm.
+    /// Undoes the receipt as far as possible. Errors are ignored: the caller already has an error to report, and an
+    /// unneeded receipt does no harm.
     fn run(&self) {
         match &self.receipt {
             Some((path, None)) => {

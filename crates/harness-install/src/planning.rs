@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Plans the change of each file from the pieces of a harness.
+//! Plans the change of each file. A *piece* is one [`ManagedFile`] of a harness: a file and the content that
+//! Tenterhook writes into it.
 
 use std::path::Path;
 
@@ -28,7 +29,7 @@ pub fn plan_install(
         chained: None,
     };
     for (number, piece) in pieces.iter().enumerate() {
-        // The receipt contains the path, in JSON.
+        // The receipt stores the path as JSON, so the path must be UTF-8.
         utf8(&piece.path)?;
         require_absolute(&piece.path)?;
         let (step, warnings, chained) = plan_file(harness, order, piece, &receipts, number == 0)?;
@@ -42,7 +43,8 @@ pub fn plan_install(
     Ok(plan)
 }
 
-/// State of Tenterhook's hooks in the files of the pieces. Reads no receipts: only root can read those of the machine.
+/// State of Tenterhook's hooks in the files of the pieces. Reads no receipts, because only root can read the
+/// machine's receipts.
 pub(super) fn inspect(pieces: &[ManagedFile]) -> Result<InstalledState, InstallError> {
     let mut found =
         InstalledState { is_installed: !pieces.is_empty(), is_current: true, warnings: Vec::new() };
@@ -63,15 +65,15 @@ pub(super) fn inspect(pieces: &[ManagedFile]) -> Result<InstalledState, InstallE
 
 /// State of Tenterhook's hooks in the settings of a harness.
 pub(super) struct InstalledState {
-    /// Whether every file has content of Tenterhook.
+    /// Whether every file contains Tenterhook's content.
     pub(super) is_installed: bool,
     /// Whether installing again would change nothing.
     pub(super) is_current: bool,
     pub(super) warnings: Vec<InstallWarning>,
 }
 
-/// Plans the removal of the pieces. The original is restored byte for byte if only Tenterhook wrote the file since;
-/// otherwise only Tenterhook's content is removed from the current text. Writes nothing.
+/// Plans the removal of the pieces. If only Tenterhook has written a file since the install, its original is restored
+/// byte for byte. If not, only Tenterhook's content is removed from the current text. Writes nothing.
 pub fn plan_uninstall(
     harness: &str,
     pieces: &[ManagedFile],
@@ -121,7 +123,8 @@ fn plan_file(
         version: VERSION,
         harness: harness.to_owned(),
         settings: path.clone(),
-        // The first original is restored as long as only Tenterhook wrote the file in between.
+        // Keeps the original of the first install. It is restored as long as only Tenterhook has written the file
+        // since.
         original: previous.map_or(original, |previous| previous.original.clone()),
         directories: match previous {
             Some(previous) => previous.directories.clone(),
@@ -131,7 +134,7 @@ fn plan_file(
             Some(previous) => {
                 previous.pristine && before.as_deref().is_some_and(|before| previous.written.is_of(before))
             }
-            // Tenterhook's entries without a receipt: the previous content is unknown.
+            // If the file has entries of Tenterhook but no receipt, the previous content is unknown.
             None => !placed.installed || placed.whole,
         },
         written: FileFingerprint::of(&placed.after),
@@ -177,11 +180,11 @@ fn receipt_of_source(
     }
 }
 
-/// A file with Tenterhook's content in it.
+/// A file after Tenterhook's content has been inserted.
 struct PlannedFile {
     after: Vec<u8>,
     created: CreatedContainers,
-    /// Whether the file had content of Tenterhook before.
+    /// Whether the file already contained Tenterhook's content.
     installed: bool,
     /// Whether the whole file is Tenterhook's.
     whole: bool,
@@ -235,7 +238,7 @@ impl PlannedFile {
 /// One file from which Tenterhook's content is removed.
 struct FileRemoval<'a> {
     path: &'a Path,
-    /// Whether it is the file shown to users.
+    /// Whether it is the file that messages to users name.
     is_first: bool,
     receipts: &'a ReceiptStore,
     stored: Option<StoredReceipt>,
@@ -351,7 +354,7 @@ impl FileRemoval<'_> {
         Ok(self.step(Some(bytes), Some(left.into_bytes()), LeftoverFiles::default()))
     }
 
-    /// Directories created for the file that still lead to it.
+    /// Directories that an install created for the file and that are still on its path.
     fn directories(&self) -> Result<Vec<std::path::PathBuf>, InstallError> {
         let Some(receipt) = self.stored.as_ref().and_then(|stored| stored.receipt.as_ref()) else {
             return Ok(Vec::new());
@@ -373,7 +376,7 @@ impl FileRemoval<'_> {
     }
 }
 
-/// What happens to the receipt and directories of a file that is left.
+/// Directories and backup to remove after the change, and whether the change restores the original.
 #[derive(Default)]
 struct LeftoverFiles {
     directories: Vec<std::path::PathBuf>,

@@ -6,7 +6,7 @@ use tenterhook_harness::{EventRow, InstallWiring};
 
 use crate::{InstallError, InstallRequest, OwnedFile, has_mark};
 
-/// Longer than the hook program can take.
+/// Deadline for one call of the hook program. It is longer than the program's own timeout.
 const PLUGIN_DEADLINE_MS: u64 = 60_000;
 
 /// A plugin made from a template, in which `"@SHIM@"` and similar placeholders are replaced.

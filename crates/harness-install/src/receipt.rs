@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Receipts: the state of a settings file before the install, so that it can be restored byte for byte.
+//! Receipts. A receipt describes a settings file before the install, so that the file can be restored byte for byte.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,8 @@ pub struct Receipt {
     pub original: Option<OriginalBackup>,
     /// Directories created for the settings file, outermost first.
     pub directories: Vec<PathBuf>,
-    /// Whether only Tenterhook wrote the file between its own writes. Only then does restoring the original lose nothing.
+    /// Whether nothing but Tenterhook has changed the file since the first install. Only then does restoring the
+    /// original lose no changes.
     pub pristine: bool,
     /// Content that Tenterhook wrote last.
     pub written: FileFingerprint,
@@ -32,7 +33,7 @@ pub struct Receipt {
     /// Options of the install.
     #[serde(default)]
     pub asked: InstallOptions,
-    /// Texts in the file without which the hooks do not work.
+    /// Texts that the file must contain for the hooks to work.
     #[serde(default)]
     pub holds: Vec<String>,
 }
@@ -60,8 +61,8 @@ pub struct OriginalBackup {
     pub fingerprint: FileFingerprint,
 }
 
-/// Recognises unchanged bytes. It protects against accidents, not attackers: anyone who can write the settings can write
-/// the receipt too.
+/// Recognises unchanged bytes. It protects against accidents, not attackers: anyone who can write the settings can
+/// write the receipt too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFingerprint {
     /// Number of bytes.
@@ -112,10 +113,10 @@ impl ReceiptStore {
         Self { directory: directory.to_owned(), harness: harness.to_owned() }
     }
 
-    /// The receipt for `settings`, and the path where it is or would be written.
+    /// Finds the receipt for `settings`, and the path where it is stored or would be stored.
     ///
-    /// The receipt of a harness's first settings file has the plain name. Those of other files (a project's, or a second file
-    /// of the same install) have other names, so that none overwrites another.
+    /// The receipt of a harness's first settings file has the plain name. Receipts of other files (a project's file,
+    /// or a second file of the same install) have different names, so that no receipt overwrites another.
     pub fn find(
         &self,
         settings: &Path,
@@ -167,7 +168,7 @@ impl ReceiptStore {
             .map(|name| name.unwrap_or_default().to_string_lossy().into_owned());
         let mut name = format!("{stem}-{file_name}");
         let mut number = 1;
-        // An equal backup, left by a crash or kept from an earlier install, is used again.
+        // Reuses an equal backup that a crash left behind or that an earlier install kept.
         while file::read(&self.backups().join(&name))?.is_some_and(|copy| !fingerprint.is_of(&copy)) {
             name = format!("{stem}-{file_name}.{number}");
             number += 1;
@@ -194,12 +195,12 @@ impl Receipt {
     }
 }
 
-/// The receipts in a directory, in the order of the files' names.
+/// The receipts in a directory, sorted by file name.
 #[derive(Debug, Default)]
 pub struct ReceiptFiles {
     /// Receipts that can be read.
     pub readable: Vec<Receipt>,
-    /// Files that should be receipts and cannot be read: what was installed by them is not known.
+    /// Files that should be receipts but cannot be read, so what they describe is unknown.
     pub unreadable: Vec<UnreadableReceipt>,
 }
 
@@ -238,7 +239,7 @@ pub fn every(directory: &Path) -> ReceiptFiles {
                 Ok(_) => continue,
                 Err(error) => error.to_string(),
             },
-            // Removed since the directory was listed.
+            // The file was removed after the directory was listed.
             Ok(None) => continue,
             Err(error) => error.to_string(),
         };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Settings in a TOML file, edited as text: every other byte is unchanged.
+//! Settings in a TOML file. The edit works on the text and leaves every other byte unchanged.
 //!
-//! `toml_edit` parses the file and locates every key; the change itself is made in the text, because writing the document
-//! again would change line endings and other formatting of the user.
+//! `toml_edit` parses the file and locates every key. The change itself is made in the text, because serializing the
+//! document again would change the user's line endings and formatting.
 
 mod block;
 
@@ -23,7 +23,7 @@ use super::{
 pub struct TomlSettings {
     /// Settings, in the order in which they are written.
     pub wanted: Vec<TomlSetting>,
-    /// Whether a table that is no longer wanted was written by Tenterhook.
+    /// Whether Tenterhook wrote a table that is no longer wanted.
     pub is_ours: fn(path: &[String]) -> bool,
     /// Warnings for the user.
     pub known: Vec<InstallWarning>,
@@ -57,7 +57,7 @@ impl SettingsEditor for TomlSettings {
     fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
         let mut created = created.clone();
         let mut text = text.to_owned();
-        // Settings of an older install that are no longer wanted.
+        // Removes settings of an older install that are no longer wanted.
         let (keep, gone): (Vec<_>, Vec<_>) =
             created.toml.into_iter().partition(|made| self.wanted.iter().any(|wanted| wanted.is(made)));
         created.toml = keep;
@@ -68,7 +68,7 @@ impl SettingsEditor for TomlSettings {
             let Some((edited, made)) = set_value(&text, wanted)? else { continue };
             text = edited;
             match created.toml.iter_mut().find(|known| wanted.is(known)) {
-                // The first previous value is the one to restore.
+                // Keeps the previous value from the first change, because that value is the one to restore.
                 Some(known) if known.was.is_some() => known.text = made.text,
                 Some(known) => *known = made,
                 None => created.toml.push(made),
@@ -134,7 +134,7 @@ pub fn value_of<'t>(text: &'t str, table: &[String], key: &str) -> Result<Option
     Ok(found.and_then(Item::span).and_then(|span| text.get(span)))
 }
 
-/// Only these tables of the text, without comments and arrays of tables.
+/// The text reduced to these tables, without comments and arrays of tables.
 pub fn keep_tables(text: &str, tables: &[&[&str]]) -> Result<String, SettingsError> {
     let document = parse(text)?;
     let mut kept = String::new();
@@ -174,7 +174,7 @@ pub fn quote_string(text: &str) -> String {
     out
 }
 
-/// Whether two texts are the same value in different notation.
+/// Whether two texts represent the same value in different notation.
 pub fn same_value(one: &str, other: &str) -> bool {
     let value = |text: &str| {
         let value: toml_edit::Value = text.parse().ok()?;
@@ -259,7 +259,7 @@ fn restore_value(text: &str, made: &TomlChange) -> Result<String, SettingsError>
         let ours = same_value(now, &made.text);
         return Ok(if ours { splice(text, span, was) } else { text.to_owned() });
     }
-    // Removes the inserted text if it is unchanged around the key, otherwise the line of the key.
+    // If the inserted text is unchanged around the key, removes it; if not, removes the line with the key.
     let mut places = text.match_indices(&made.text).map(|(at, piece)| at..at + piece.len());
     let whole = places.find(|place| place.contains(&span.start));
     if let Some(whole) = whole {
@@ -276,11 +276,11 @@ fn restore_value(text: &str, made: &TomlChange) -> Result<String, SettingsError>
 
 /// Where a key can be added to a table.
 enum TableLocation {
-    /// Below its header.
+    /// Below the header of the table.
     Header(Range<usize>),
-    /// Between its braces.
+    /// Between the braces of an inline table.
     Inline(Range<usize>),
-    /// Before the line that starts here, which has a dotted key.
+    /// Before the line at this offset, which contains a dotted key of the table.
     Dotted(usize),
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Copies a change of the event into the native payload, so that the next hook of a chain reads the changed value in
-//! the harness's own format.
+//! Copies a change of the event into the native payload. The next hook that handles the event then reads the changed
+//! value in the harness's own format.
 
 use serde_json::{Map, Value};
 use tenterhook_event::{HookCall, NativePayload};
@@ -65,7 +65,7 @@ fn put(fields: &mut Map<String, Value>, places: KeyPaths, value: &Value) -> bool
     any
 }
 
-/// Writes arguments back into the payload's top-level fields.
+/// Writes arguments back into top-level fields of the payload.
 fn spread(fields: &mut Map<String, Value>, names: &[&str], value: &Map<String, Value>) -> bool {
     let named = names.iter().filter_map(|name| Some(((*name).to_owned(), value.get(*name)?.clone())));
     let before = fields.clone();

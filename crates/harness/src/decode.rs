@@ -36,9 +36,9 @@ fn event(harness: &Harness, meta: &CallMeta, fields: &Map<String, Value>) -> Res
     Ok(event)
 }
 
-/// Finds the event's row. The event name in the payload takes precedence over the name in the hook command. A hook
-/// that is registered for a gate rejects a payload that names any other event, so that renaming cannot bypass the
-/// gate.
+/// Finds the event's row. The event name in the payload takes precedence over the name in the hook command. A gate is
+/// an event for which a deny prevents a tool from running. A hook that is registered for a gate rejects a payload
+/// that names any other event, so that renaming the event cannot bypass the gate.
 fn name(
     harness: &Harness,
     meta: &CallMeta,
@@ -62,8 +62,8 @@ fn name(
     }
 }
 
-/// Decodes the tool call. At a gate, a call that cannot be decoded is an error, so that it cannot pass as an event
-/// without a tool.
+/// Decodes the tool call. For a gate, a call that cannot be decoded is an error. If it were not, the call could pass
+/// as an event without a tool.
 fn tool(
     harness: &Harness,
     row: Option<&EventRow>,
@@ -92,7 +92,7 @@ fn tool(
     by_server(harness, at, &mut tool, fields);
     let unread = match tool.class {
         ToolClass::Shell => tool.commands().is_empty(),
-        // The rules evaluate a single field of these payloads: the path.
+        // The path is the only field of these payloads that rules evaluate.
         ToolClass::Read if at != ToolLocation::Keys => tool.paths().is_empty(),
         _ => false,
     };
@@ -130,7 +130,7 @@ pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value
     args
 }
 
-/// The key under which a patch tool's arguments are evaluated if they are plain text, as Copilot CLI sends them.
+/// The key for a patch tool's arguments if they are plain text. Copilot CLI sends them in this form.
 pub(crate) const FREE_TEXT: &str = "input";
 
 fn is_patch_tool(harness: &Harness, fields: &Map<String, Value>) -> bool {

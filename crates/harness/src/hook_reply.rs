@@ -11,7 +11,7 @@ pub struct HookReply {
     pub stderr: String,
     /// Exit code of the hook process.
     pub exit: u8,
-    /// Parts of the outcome that the harness does not support at this event.
+    /// Parts of the outcome that the harness does not support for this event.
     pub lost: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 
 //! Codecs for every supported agent harness.
 //!
-//! Each harness sends its own JSON at its own events. This crate decodes a native payload into an
+//! Each harness has its own events and sends its own JSON. This crate decodes a native payload into an
 //! [`Event`](tenterhook_event::Event). It encodes an [`Outcome`] into exactly what the harness reads: standard
 //! output, standard error and exit code.
 //!

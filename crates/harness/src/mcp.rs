@@ -7,8 +7,8 @@ use tenterhook_event::{ToolCall, ToolClass};
 
 const URL_KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url", "base_url"];
 
-/// Sets `tool.args.url` of an MCP call that has no URL yet. The URL is taken from the arguments themselves, else from
-/// the harness's metadata about the server, else from the payload's top-level fields. Keys are tried in the order of
+/// Sets `tool.args.url` of an MCP call that has no URL yet. The first URL found is used, in this order: the
+/// arguments, the harness's metadata about the server, the payload's top-level fields. Keys are tried in the order of
 /// the table, so the result does not depend on the order of the payload.
 pub fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<String, Value>) {
     if tool.class != ToolClass::Mcp || as_http_url(tool.args.get("url")).is_some() {

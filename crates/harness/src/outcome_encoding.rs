@@ -108,11 +108,11 @@ impl<'a> ExpressibleOutcome<'a> {
 const DENIED: &str = "denied by Tenterhook";
 const STOPPED: &str = "stopped by Tenterhook";
 
-/// Returns the reply to a payload that cannot be decoded, for harnesses that read the exit code. The exit code is 2
-/// where a deny prevents the action. At a stop event, exit code 2 would only keep a broken agent running.
+/// Returns the reply to a payload that cannot be decoded, for harnesses that read the exit code. Exit code 2 denies,
+/// so it is used where a deny prevents the action. For a stop event, a deny would only keep the broken agent running.
 pub(crate) fn refuse_by_exit(row: Option<&EventRow>, why: &str) -> HookReply {
     let exit = match row {
-        // An unknown event may be a gate that a newer version added.
+        // An unknown event may be new in this version of the harness and may require a decision.
         None => 2,
         Some(row)
             if row.deny == DenySupport::Prevents
@@ -125,11 +125,11 @@ pub(crate) fn refuse_by_exit(row: Option<&EventRow>, why: &str) -> HookReply {
     HookReply { stderr: format!("tenterhook: {why}\n"), exit, ..HookReply::silent() }
 }
 
-/// Returns the strongest decision that the event can express without weakening the outcome's decision.
+/// Returns the weakest decision that the event can express and that is at least as strict as the outcome's decision.
 fn expressible(row: &EventRow, outcome: &Outcome) -> Decision {
     let stops = row.ask == AskSupport::Prompt || row.ask == AskSupport::Wait && row.kind != EventKind::Prompt;
     match outcome.decision {
-        // Many harnesses still run this tool if a hook tells the agent to stop.
+        // Many harnesses still run the current tool if a hook only tells the agent to stop.
         decision if stops && outcome.flow != Flow::Go => decision.max(Decision::Deny),
         // Without a deny, the tool would run with input other than the input that was evaluated.
         _ if unchangeable(row, outcome) => Decision::Deny,
@@ -139,7 +139,7 @@ fn expressible(row: &EventRow, outcome: &Outcome) -> Decision {
     }
 }
 
-/// Returns whether the call must be changed at a gate that cannot change it.
+/// Returns whether the outcome changes the tool's input, but the harness cannot change it for this event.
 fn unchangeable(row: &EventRow, outcome: &Outcome) -> bool {
     outcome.tool_input.is_some() && row.is_gate() && row.rewrite != RewriteSupport::ToolInput
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Recognises that events from several gates belong to one tool call.
+//! Recognises that several events belong to one tool call. A gate is an event for which a deny prevents a tool from
+//! running.
 
 use std::path::{Path, PathBuf};
 
 use tenterhook_event::{Event, EventKind, ToolCall, ToolClass, ToolCommand};
 
 /// Returns a key that is equal for all gates of one tool call, so that one decision answers all of them. For example,
-/// Cursor reports a command at `preToolUse` and again at `beforeShellExecution`, with the tool's id only at the
-/// first. The key contains what the call would do, so a different call never has the same key.
+/// Cursor reports a command as `preToolUse` and again as `beforeShellExecution`, but only `preToolUse` contains the
+/// tool's id. The key contains what the call would do, so a different call never has the same key.
 pub fn same_call_key(event: &Event) -> Option<String> {
     if !matches!(event.event, EventKind::PreTool | EventKind::PermissionRequest) {
         return None;
@@ -21,7 +22,7 @@ pub fn same_call_key(event: &Event) -> Option<String> {
     Some(parts.to_string())
 }
 
-/// Returns what the call would do, using only fields that every gate provides.
+/// Returns what the call would do. Uses only fields that every gate provides.
 fn what(tool: &ToolCall, cwd: Option<&str>) -> serde_json::Value {
     match tool.class {
         ToolClass::Shell => {
@@ -39,7 +40,7 @@ fn what(tool: &ToolCall, cwd: Option<&str>) -> serde_json::Value {
         ToolClass::Mcp => {
             let name = tool.mcp.as_ref().map_or(tool.name.as_str(), |mcp| mcp.tool.as_str());
             let mut args = tool.args.clone();
-            // Only one of the gates may know the server's URL.
+            // The URL is removed, because possibly only one of the gates knows it.
             if let Some(args) = args.as_object_mut() {
                 args.remove("url");
             }

@@ -37,7 +37,7 @@ pub struct Harness {
     pub id: &'static str,
     /// Name that users read.
     pub title: &'static str,
-    /// Versions with which the row was verified by running them; empty if the row was written from documentation.
+    /// Versions on which the row was verified by running them. Empty if the row was written from documentation.
     pub proved_on: &'static [&'static str],
     /// Every event that the harness fires.
     pub events: &'static [EventRow],
@@ -47,7 +47,7 @@ pub struct Harness {
     pub keys: PayloadKeys,
     /// Whether the harness has a tool that writes to running processes without firing a hook.
     pub unhooked_stdin: bool,
-    /// Gaps in the hook coverage of older versions.
+    /// Known gaps in the hook support of older versions.
     pub version_gaps: &'static [VersionGap],
     /// Default time limit of a hook; `None` if there is no limit or it is unknown.
     pub deadline: Option<Duration>,
@@ -61,7 +61,7 @@ pub struct Harness {
     pub(crate) neutral: fn(Option<&EventRow>) -> &'static str,
 }
 
-/// One native event, and what a hook can do at this event.
+/// One native event, and what a hook can do for this event.
 #[derive(Debug)]
 pub struct EventRow {
     /// The harness's name for the event.
@@ -80,17 +80,17 @@ pub struct EventRow {
     pub rewrite: RewriteSupport,
     /// Whether a hook can add text to the model's context.
     pub context: bool,
-    /// Whether the registration accepts a matcher.
+    /// Whether the harness's settings accept a matcher for this event.
     pub matcher: bool,
     /// Where the payload contains the tool call.
     pub tool: ToolLocation,
-    /// Time limit of a hook at this event, if it is shorter than the harness's default.
+    /// Time limit of a hook for this event, if it is shorter than the harness's default.
     pub deadline: Option<Duration>,
     /// Whether `install` registers a hook for the event.
     pub wiring: InstallWiring,
 }
 
-/// Effect of a deny at an event.
+/// Effect of a deny for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DenySupport {
     /// The action does not happen.
@@ -101,7 +101,7 @@ pub enum DenySupport {
     Impossible,
 }
 
-/// How the user is asked for approval at an event.
+/// How the user is asked for approval for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskSupport {
     /// The harness shows a working prompt of its own.
@@ -112,7 +112,7 @@ pub enum AskSupport {
     Never,
 }
 
-/// What a hook can rewrite at an event.
+/// What a hook can rewrite for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RewriteSupport {
     /// No rewrite is possible.
@@ -188,8 +188,8 @@ impl Harness {
         (self.refuse)(self.event(event_name), why)
     }
 
-    /// Returns the reply for calls that no rule matches, and for calls whose rules could not be evaluated if that is
-    /// allowed. The reply contains no text for the model.
+    /// Returns the reply that means "no match". It is also used for a call whose rules could not be evaluated, if the
+    /// settings allow such calls. The reply contains no text for the model.
     pub fn neutral(&self, event_name: &str) -> HookReply {
         HookReply { stdout: (self.neutral)(self.event(event_name)).to_owned(), ..HookReply::silent() }
     }
@@ -199,7 +199,7 @@ impl Harness {
         payload_keys::find_id(payload, self.keys.transcript)
     }
 
-    /// Returns the time limit of a hook at this event; `None` if there is no limit or it is unknown.
+    /// Returns the time limit of a hook for this event; `None` if there is no limit or it is unknown.
     pub fn deadline(&self, event_name: &str) -> Option<Duration> {
         self.event(event_name).and_then(|row| row.deadline).or(self.deadline)
     }
@@ -223,7 +223,8 @@ impl Harness {
 }
 
 /// Returns whether `adapt` found that the event is not what its name says, such as a prompt without text in the
-/// middle of a turn. Such an event is recorded without a decision. At a gate there is always a decision.
+/// middle of a turn. Such an event is recorded without a decision. A gate ([`EventRow::is_gate`]) always gets a
+/// decision.
 fn is_only_recorded(row: &EventRow, call: &HookCall) -> bool {
     call.event.event == EventKind::Other && row.kind != EventKind::Other && !row.is_gate()
 }
@@ -249,7 +250,7 @@ impl EventRow {
         }
     }
 
-    /// Returns whether a deny at this event prevents a tool from running.
+    /// Returns whether the event is a gate: a deny prevents a tool from running.
     pub fn is_gate(&self) -> bool {
         self.deny == DenySupport::Prevents
             && matches!(self.kind, EventKind::PreTool | EventKind::PermissionRequest)
@@ -271,8 +272,8 @@ pub fn to_kebab_case(native: &str) -> String {
     kebab_chars(native).collect()
 }
 
-/// Returns the kebab-case characters of a name as an iterator. Every call looks up its event this way, so no string
-/// is allocated.
+/// Returns the kebab-case characters of a name as an iterator. Every hook call looks up its event this way, so no
+/// string is allocated.
 fn kebab_chars(native: &str) -> impl Iterator<Item = char> {
     let before = std::iter::once(None).chain(native.chars().map(Some));
     let after = native.chars().skip(1).map(Some).chain(std::iter::once(None));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Known gaps in the hook coverage of older harness versions.
+//! Known gaps in the hook support of older harness versions.
 
-/// A gap in the hook coverage of older versions of a harness, measured by running them.
+/// A gap in the hook support of older versions of a harness, measured by running them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VersionGap {
     /// First version without the gap.

@@ -9,7 +9,7 @@ use tenterhook_harness::CallMeta;
 
 use tenterhook_error::Failure;
 
-/// Creates the metadata of a call: a new id, the current time and an empty harness name.
+/// Creates the metadata of a call: a new id, the current time and an empty event name.
 pub fn mint() -> Result<CallMeta, Failure> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)

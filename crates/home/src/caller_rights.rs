@@ -2,10 +2,10 @@
 
 //! Runs work for another account in a separate thread with the rights of that account.
 //!
-//! A machine-wide daemon runs as root and reads directories that its callers name. The kernel decides what a caller may
-//! read: on Linux, the thread takes the caller's user and groups before it accesses a path, so that no link can lead to a
-//! file that the caller cannot read. If the thread cannot change its user and groups (on another platform, or because the
-//! daemon is not root), it reads only files that belong to the caller.
+//! A machine-wide daemon runs as root and reads directories that its callers name. The kernel must decide what a
+//! caller may read. On Linux, the thread takes the caller's user and groups before it accesses a path, so no link can
+//! lead to a file that the caller cannot read. If the thread cannot change its user and groups (on another platform,
+//! or because the daemon is not root), it reads only files that belong to the caller.
 
 use std::io::Result;
 use std::thread::Builder;
@@ -15,7 +15,7 @@ use std::thread::Builder;
 pub enum ReadRights {
     /// This thread has the caller's rights, so the kernel checks every access.
     KernelChecked,
-    /// This thread has other rights than the caller, so a file must belong to this account.
+    /// This thread does not have the caller's rights, so a file must belong to this account.
     OwnerMustBe(u32),
 }
 
@@ -29,8 +29,8 @@ impl ReadRights {
     }
 }
 
-/// Starts a thread that tries to take the rights of an account and then runs `work`. `work` receives the rights that the
-/// thread has.
+/// Starts a thread that tries to take the rights of an account and then runs `work`. `work` receives the rights that
+/// the thread has.
 pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) -> Result<()> {
     let started = Builder::new().name("caller".into()).spawn(move || {
         let rights = if become_account(account) {
@@ -61,8 +61,8 @@ fn become_account(_account: u32) -> bool {
     false
 }
 
-/// The primary group of an account and its other groups, from the system's account database. An unknown account gets the
-/// group `nogroup`.
+/// The primary group of an account and its other groups, from the system's account database. An unknown account gets
+/// the group `nogroup`.
 #[cfg(target_os = "linux")]
 fn groups_of(account: u32) -> (u32, Vec<u32>) {
     /// Number of the group `nogroup`.

@@ -2,9 +2,9 @@
 
 //! The TCP port of the daemon, and a rule that keeps agents away from it.
 //!
-//! The built-in rule `guard-files` covers the default port. A daemon that listens on another port writes the port to
-//! `<state>/port`, and rules loaded afterwards include a rule for that port. The file stays when the daemon ends:
-//! otherwise snapshots of the rules would be outdated whenever no daemon runs.
+//! The built-in rule `guard-files` protects the default port. A daemon that listens on a different port writes the
+//! port to `<state>/port`, and rules loaded afterwards include a rule for that port. The file stays when the daemon
+//! ends. If it were removed, snapshots of the rules would be outdated whenever no daemon runs.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -43,7 +43,8 @@ fn read_port(home: &Home) -> Option<u16> {
     read_file::state_file(&home.port()).ok()??.trim().parse().ok()
 }
 
-/// Creates a rule that protects the port of this home's daemon, unless it is the default port, which `guard-files` covers.
+/// Creates a rule that protects the port of this home's daemon. `None` for the default port, which `guard-files`
+/// protects.
 pub(crate) fn protection_rule(home: &Home) -> Option<SourceFile> {
     let port = read_port(home)?;
     let mut yaml = format!("version: 1\npack: {RULE_NAME}\nrules:\n  - id: {RULE_NAME}\n");

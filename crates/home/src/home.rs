@@ -28,7 +28,7 @@ const MACHINE_STATE_DIR: &str = if cfg!(target_os = "macos") {
 const MACHINE_RUN_DIR: &str =
     if cfg!(target_os = "macos") { "/var/run/tenterhook" } else { "/run/tenterhook" };
 
-/// The state and configuration directories of an account or of the machine.
+/// A home: the state and configuration directories of an account or of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     /// State directory: programs, ledger, receipts.
@@ -37,7 +37,7 @@ pub struct Home {
     pub config: PathBuf,
     /// Rule file of the organisation that runs this machine.
     pub organisation: Option<PathBuf>,
-    /// Directory of the daemon's socket, if the home is machine-wide and every account may call hooks.
+    /// Directory of the daemon's socket. Set only for a machine-wide home, in which every account may call hooks.
     pub machine_run: Option<PathBuf>,
 }
 
@@ -79,8 +79,8 @@ impl Home {
         Ok(if home.is_machine_wide() { home } else { Self { organisation, ..home } })
     }
 
-    /// The machine-wide home. Its settings belong to the organisation, and only its daemon's account can read its state.
-    /// For tests, a program that is not installed may use another directory.
+    /// The machine-wide home. Its settings belong to the organisation, and only its daemon's account can read its
+    /// state. For tests, a program that is not installed may use another directory.
     pub fn machine_wide(program: Option<&Path>, env: &Env) -> Self {
         let installed = program.map_or(Ok(None), Self::find_installed);
         if let Ok(Some(home)) = &installed
@@ -150,8 +150,8 @@ impl Home {
         Self { config: dir.clone(), state: dir, organisation: None, machine_run: None }
     }
 
-    /// The home in which a program is installed. Such a program is at `<home>/bin/<program>`, and `<home>` contains a mark
-    /// file. An unreadable mark file is an error; otherwise the environment could choose the home.
+    /// The home in which a program is installed. Such a program is at `<home>/bin/<program>`, and `<home>` contains a
+    /// mark file. An unreadable mark file is an error. If it were ignored, the environment could choose the home.
     fn find_installed(program: &Path) -> Result<Option<Self>, Failure> {
         let state = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
         let Some(state) = state else { return Ok(None) };
@@ -215,8 +215,8 @@ impl Home {
         write_atomic(&self.programs().join(MARK_FILE), &mark, mode)
     }
 
-    /// Version of the installed hook programs, from their mark file. `None` if no programs are installed, or if version
-    /// 0.1.0 installed them, which did not write its version.
+    /// Version of the installed hook programs, from their mark file. `None` if no programs are installed, or if the
+    /// mark file has no version because version 0.1.0 wrote it.
     pub fn installed_version(&self) -> Option<String> {
         let text = read_file::state_file(&self.programs().join(MARK_FILE)).ok().flatten()?;
         serde_json::from_str::<HomeMark>(&text).ok()?.version
@@ -227,8 +227,8 @@ impl Home {
         self.bin().join("tenterhook").exists()
     }
 
-    /// Parent of the directory `bin`: the state directory, or for a machine-wide home a directory that every account can
-    /// read.
+    /// Parent of the directory `bin`: the state directory, or for a machine-wide home a directory that every account
+    /// can read.
     pub fn programs(&self) -> PathBuf {
         match &self.machine_run {
             None => self.state.clone(),

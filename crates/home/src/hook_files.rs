@@ -37,7 +37,7 @@ pub fn find_problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Ve
     hooks.iter().zip(places).filter_map(problem).collect()
 }
 
-/// The files that the hooks in the settings run, in any directory. They are watched for changes.
+/// The files that the hooks in the settings run. The files may be in any directory, and are watched for changes.
 pub fn watched_files(home: &Home, env: &Env) -> Vec<PathBuf> {
     needed_paths(&hooks_of_settings(home, env))
 }
@@ -89,7 +89,7 @@ fn needed_paths(hooks: &[Hook]) -> Vec<PathBuf> {
     hooks.iter().flat_map(files).collect()
 }
 
-/// Converts a path to a glob. Each character with a special meaning in globs is replaced with `?`, so that the rule may
+/// Converts a path to a glob. Each character with a special meaning in globs is replaced with `?`. So the rule may
 /// protect slightly more than the path, but never less.
 fn as_glob(path: &Path) -> Option<String> {
     Some(path.to_str()?.replace(['*', '?', '[', ']', '{', '}', '\\'], "?"))

@@ -3,8 +3,8 @@
 //! The state and configuration directories of Tenterhook: where files are, which rules and hook packages are in force,
 //! and which project files are trusted.
 //!
-//! [`Home`] defines the paths, [`Sources`] collects all rule files, and [`hook_packages`] loads the hook packages. This
-//! crate decides no calls: `tenterhook-guard` builds the pipeline from these files.
+//! [`Home`] defines the paths, [`Sources`] collects all rule files, and [`hook_packages`] loads the hook packages.
+//! This crate does not evaluate calls: `tenterhook-guard` builds the pipeline from these files.
 
 mod append_rule;
 pub mod call_meta;

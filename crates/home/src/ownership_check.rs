@@ -10,12 +10,12 @@ use crate::home;
 const OTHERS_CAN_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Returns why an account other than root could change a file, or `None` if only root can. An account could change the
-/// file if it owns or can write to the file or a directory above it. For tests, files that belong to the current account
-/// are accepted too, unless they are in the machine's configuration directory.
+/// Returns why an account other than root could change a file, or `None` if only root can. An account could change
+/// the file if it owns or can write to the file or a directory above it. For tests, files that belong to the current
+/// account are accepted too, unless they are in the machine's configuration directory.
 pub(crate) fn find_exposure(path: &Path) -> Option<String> {
     let own = (!path.starts_with(home::MACHINE_CONFIG_DIR)).then(|| rustix::process::geteuid().as_raw());
-    // If the path contains a link, the directories of the path and those of its target are checked.
+    // If the path contains a link, the directories of both the path and its target are checked.
     let real = fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let all = path.ancestors().chain(real.ancestors()).filter(|part| !part.as_os_str().is_empty());
     all.into_iter().find_map(|part| {

@@ -10,7 +10,7 @@ use tenterhook_files::{FileClass, FileRefused, read_bytes, read_text};
 /// Maximum size of a configuration file or a file of the state directory.
 const MAX_HOME_FILE_BYTES: u64 = 16 << 20;
 
-/// Maximum size of a project file. The limit is low because the file is read at every call and any account may have
+/// Maximum size of a project file. The limit is low because the file is read for every call and any account may have
 /// written it.
 const MAX_PROJECT_FILE_BYTES: u64 = 256 << 10;
 

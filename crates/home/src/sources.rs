@@ -171,8 +171,8 @@ impl Sources {
         }
     }
 
-    /// Loads the model prices of a home. Mistakes in the user's price file are not reported by this function, only when
-    /// the rules are checked.
+    /// Loads the model prices of a home. This function does not report mistakes in the user's price file; checking
+    /// the rules reports them.
     pub fn load_prices(home: &Home) -> PriceTable {
         let path = home.prices();
         match read_file::regular_file(&path) {
@@ -231,7 +231,7 @@ impl Sources {
             }
         }
         self.disabled.clone_from(&list.disabled);
-        // A disabled pack is replaced by the ids of its unlocked rules, so that its locked rules stay in force.
+        // For a disabled pack, only its unlocked rules are disabled, so its locked rules stay in force.
         let is_off = |text: &SourceFile| text.pack.as_deref().is_some_and(|pack| list.is_disabled(pack));
         let ids: Vec<String> = self
             .texts
@@ -271,7 +271,8 @@ impl Sources {
         }
     }
 
-    /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask apply.
+    /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask
+    /// apply.
     fn add_organisation(&mut self, path: &Path) {
         let before = self.texts.len();
         self.add_file(path, SourceLayer::Organisation);

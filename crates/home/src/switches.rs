@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The file `<state>/hooks.json`, which lists hooks that were switched on or off with a command. These switches override
-//! `enabled` in `tenterhook.yaml`, so that the command does not have to edit the user's file.
+//! The file `<state>/hooks.json`, which lists hooks that were switched on or off with a command. These switches
+//! override `enabled` in `tenterhook.yaml`, so that the command does not have to edit the user's file.
 
 use std::collections::BTreeMap;
 

@@ -138,8 +138,8 @@ fn canonical_path(path: &Path) -> PathBuf {
 /// Lists a project's rule files and program descriptions, from the project's root down to the working directory. The
 /// user's home directory and the directories above it are never searched.
 ///
-/// All listed files apply, not only the nearest: otherwise a file in a subdirectory would replace the project's rules
-/// for that subdirectory.
+/// All listed files apply, not only the nearest one. If only the nearest applied, a file in a subdirectory would
+/// replace the project's rules for that subdirectory.
 pub fn project_files(cwd: &Path, project: Option<&Path>, user_home: Option<&Path>) -> Vec<PathBuf> {
     // Some harnesses report the working directory as the project. The reported root and the root of the git repository
     // are compared, and the outer one is used.
@@ -151,11 +151,11 @@ pub fn project_files(cwd: &Path, project: Option<&Path>, user_home: Option<&Path
     for dir in
         cwd.ancestors().take_while(|dir| dir.starts_with(root) && !above_home(dir) && dir.parent().is_some())
     {
-        // In reverse order, because the whole list is reversed below.
+        // Pushed in reverse order, because the whole list is reversed below.
         let folder = dir.join(PROJECT_PROGRAMS);
         match list_descriptions(&folder) {
             Ok(files) => found.extend(files.into_iter().rev()),
-            // The caller tries to read the directory as a file, which fails and reports the problem.
+            // Lists the directory itself. The caller tries to read it as a file, which fails and reports the problem.
             Err(_) => found.push(folder),
         }
         let rules = dir.join(PROJECT_FILE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One run of a client in which the model requests two harmless commands, one of which the hook denies.
+//! One run of a client. The scripted model requests two harmless commands, and the hook denies one of them.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) const ALLOWED: &str = "canary-allowed";
 pub(crate) const DENIED: &str = "canary-denied";
 
 const PROMPT: &str = "Run the commands of the canary.";
-/// Nothing listens there: a request that leaves the machine fails immediately.
+/// Proxy address at which nothing listens, so a request that leaves the machine fails immediately.
 const NO_PROXY_AT: &str = "http://127.0.0.1:9";
 /// Time within which a client must print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(15);
@@ -40,7 +40,7 @@ pub struct Canary<'a> {
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
     pub(crate) logs: PathBuf,
-    /// `PATH`, for programs that the client itself needs.
+    /// `PATH` for programs that the client itself needs.
     pub(crate) path: &'a OsStr,
 }
 
@@ -56,16 +56,16 @@ enum RunEnd {
 struct RunEvidence<'a> {
     ended: RunEnd,
     recorded: &'a RecordedHooks,
-    /// Requests of the client's agent loop to the model.
+    /// Number of requests from the client's agent loop to the model.
     requests: usize,
-    /// Results of tool calls that were sent to the model.
+    /// Number of tool results that the client sent to the model.
     results: usize,
     allowed_ran: bool,
     denied_ran: bool,
 }
 
 impl Canary<'_> {
-    /// Runs the client until it ends, the time is over or the caller cancels.
+    /// Runs the client until it ends, the time limit has passed or the caller cancels.
     pub fn run(
         &self,
         stage: &ProofStage,
@@ -187,7 +187,7 @@ impl Canary<'_> {
         self.output("stderr")?.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
     }
 
-    /// Output of the client to a stream, unless it is too long.
+    /// Output of the client to a stream; `None` if it is too long.
     fn output(&self, stream: &str) -> Option<String> {
         let bytes = read_bytes(&self.logs.join(stream), FileClass::Untrusted, MAX_OUTPUT_BYTES).ok()??;
         Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs a client once against a scripted model on loopback, and reports whether its hook fired and its deny was obeyed.
+//! Runs a client once against a scripted model on loopback. Reports whether the client called its hook and obeyed the
+//! hook's deny.
 //!
-//! A [`ProofStage`] is a temporary state directory with a rule that denies one of two harmless commands. A [`Canary`] is one
-//! client with a copy of its settings, an empty home directory and a clean environment. The user's settings, ledger and
-//! daemon are not used.
+//! A [`ProofStage`] is a temporary state directory with a rule that denies one of two harmless commands. A [`Canary`]
+//! is one client with a copy of its settings, an empty home directory and a clean environment. The proof does not use
+//! the user's settings, ledger or daemon.
 
 mod canary;
 mod stage;
@@ -18,13 +19,13 @@ pub use stage::ProofStage;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofResult {
-    /// The hook fired, and the client obeyed its deny.
+    /// The client called the hook and obeyed its deny.
     Proven,
     /// The hook was not called for the tool call.
     NotFired,
-    /// The hook denied the command, but it ran.
+    /// The hook denied the command, but the client ran it.
     NotObeyed,
-    /// The client could not be run this way.
+    /// The client could not be run against the scripted model.
     NotProvable,
 }
 

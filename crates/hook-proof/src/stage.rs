@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The temporary directory of a proof: a state directory with copies of the hook programs and a rule that denies the canary, and
-//! for each client a home directory with a copy of its settings. It is deleted at the end.
+//! The temporary directory of a proof. It contains a state directory with copies of the hook programs and a rule that
+//! denies the canary command. For each client it contains a home directory with a copy of the client's settings. The
+//! directory is deleted at the end.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,7 +22,7 @@ use tenterhook_ledger::Reader;
 use crate::ProofVerdict;
 use crate::canary::{ALLOWED, Canary, DENIED};
 
-/// Rule that denies the canary.
+/// Id of the rule that denies the canary command.
 const RULE_ID: &str = "doctor-canary";
 /// Programs that hooks need.
 const PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook", "tenterhook-status"];
@@ -36,27 +37,27 @@ pub struct ProofStage {
     _directory: tempfile::TempDir,
 }
 
-/// Records of the hooks of a run.
+/// What the hooks recorded during a run.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedHooks {
     /// Names of the events, each once.
     pub(crate) events: Vec<String>,
-    /// Whether the rule denied the canary.
+    /// Whether the rule denied the canary command.
     pub(crate) denied: bool,
 }
 
 impl ProofStage {
-    /// Creates the directory. `bin` has the installed hook programs.
+    /// Creates the directory. `bin` contains the installed hook programs.
     pub fn set(bin: &Path) -> Result<Self, Failure> {
-        // Rules that protect Tenterhook's own files would match its name in a path.
+        // The prefix must not contain Tenterhook's name: the rules that protect its own files would match the path.
         let directory = tempfile::Builder::new().prefix("hook-proof-").tempdir()?;
-        // Clients resolve links, so paths must be canonical.
+        // Clients resolve symbolic links, so the path must be canonical.
         let root = fs_err::canonicalize(directory.path())?;
         let home = Home::in_dir(root.join("state"));
         home.mark_installed()?;
         for name in PROGRAMS {
             let (real, copy) = (bin.join(name), home.bin().join(name));
-            // A missing program stays missing: the proof has to show the effect.
+            // A missing program is not an error here: the proof has to show its effect.
             if real.is_file() && fs_err::hard_link(&real, &copy).is_err() {
                 fs_err::copy(&real, &copy)?;
             }
@@ -68,14 +69,14 @@ impl ProofStage {
             "verdict": "deny",
             "reason": "This command tests whether the hook is called.",
         });
-        // JSON is valid YAML.
+        // The policy is written as JSON, which is valid YAML.
         fs_err::write(home.policy(), json!({"version": 1, "rules": [rule]}).to_string())?;
         let env = Env { home: Some(root.clone()), ..Env::default() };
         snapshot::write(&home, &env, &WorkDirs::default())?;
         Ok(Self { root, home, _directory: directory })
     }
 
-    /// Copies the settings of a client, or returns why that is impossible. `path` is the client's `PATH`.
+    /// Copies the settings of a client, or returns why that is impossible. `path` becomes the client's `PATH`.
     pub fn canary<'a>(
         &'a self,
         harness: &'static Harness,
@@ -112,7 +113,7 @@ impl ProofStage {
         real: &InstallRequest,
         site: &Canary<'_>,
     ) -> Result<(), Failure> {
-        // A repository, where the client's search for the project root ends.
+        // Creates a Git repository, so that the client's search for the project root ends here.
         for directory in
             [site.project.join(".git/objects"), site.project.join(".git/refs"), site.logs.clone()]
         {
@@ -134,7 +135,7 @@ impl ProofStage {
         Reader::open(&self.home.ledger()).and_then(|reader| reader.size()).unwrap_or_default()
     }
 
-    /// Records of a harness's hooks since there were `before` records.
+    /// Records of a harness's hooks, beginning after the first `before` records.
     pub(crate) fn recorded(&self, harness: &Harness, before: u64) -> Result<RecordedHooks, Failure> {
         LedgerHandle::of(&self.home).import_spool();
         let mut recorded = RecordedHooks::default();
@@ -159,7 +160,7 @@ impl ProofStage {
         Ok(recorded)
     }
 
-    /// Whether the copied hook program denies the canary when it is called directly; otherwise the error.
+    /// Checks that the copied hook program denies the canary command when it is called directly.
     pub(crate) fn check_program(&self, project: &Path) -> Result<(), Failure> {
         let payload = json!({
             "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -170,7 +171,7 @@ impl ProofStage {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let ran = command.spawn().and_then(|mut child| {
             if let Some(mut input) = child.stdin.take() {
-                // A program that does not read its input is detected by its reply.
+                // A program that does not read its input is detected by its reply, so a write error is ignored.
                 drop(input.write_all(payload.to_string().as_bytes()));
             }
             child.wait_with_output()

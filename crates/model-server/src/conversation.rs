@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! State of one server: the next turn, and the requests so far.
+//! State of one server: the next turn of the script, and all requests so far.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::protocol::Protocol;
 use crate::script::{ConversationScript, ModelTurn};
 
-/// Answer to requests that offer no tools. Long enough for a title, too short to be mistaken for anything else.
+/// Answer to requests that offer no tools. It is long enough for a title, and too short to be mistaken for anything
+/// else.
 const AUXILIARY_ANSWER: &str = "ok";
 
 /// Answer when the script has no turns left.
@@ -20,14 +21,14 @@ const END_OF_SCRIPT_ANSWER: &str = "done";
 pub struct ToolResult {
     /// Id of the tool call.
     pub call_id: String,
-    /// Whether the agent marked it as failed.
+    /// Whether the agent marked the call as failed.
     pub is_error: bool,
     /// Text parts, joined by newlines.
     pub text: String,
 }
 
 impl ToolResult {
-    /// Whether the model reads this text in it: directly, or in a string of the JSON that it contains.
+    /// Whether the model would read `text` in the result: directly, or in a string of JSON that the result contains.
     pub fn contains(&self, text: &str) -> bool {
         let within = |json: &Value| contains_text(json, text);
         self.text.contains(text) || serde_json::from_str(&self.text).is_ok_and(|json| within(&json))
@@ -86,7 +87,7 @@ impl Conversation {
         agent.map(|recorded| recorded.body.clone()).collect()
     }
 
-    /// Each request repeats the earlier history, so a result counts the first time it is seen.
+    /// Every request repeats the history, so each result is included only the first time it appears.
     pub(crate) fn tool_results(&self) -> Vec<ToolResult> {
         let mut seen = HashSet::new();
         let all = self.recorded.iter().flat_map(|recorded| recorded.protocol.tool_results(&recorded.body));

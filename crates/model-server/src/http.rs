@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The part of HTTP/1.1 that a model client on loopback needs: one request per connection, bodies of known length. Anything else
-//! is rejected.
+//! The part of HTTP/1.1 that a model client on loopback needs: one request per connection, with a body of known
+//! length. Anything else is rejected.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::script::Fault;
 
-/// Far larger than any client's header, so that garbage ends.
+/// Much larger than any client's header. The limit stops the server from reading invalid data forever.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
 
-/// Larger than a client's request, which repeats the whole conversation.
+/// Larger than any client's request. A request repeats the whole conversation.
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -29,14 +29,14 @@ pub enum Delivery {
     /// At once, with its length in the header.
     #[default]
     Whole,
-    /// In chunks, one for each event of a stream, with a pause between two of them.
+    /// In chunks, one for each event of a stream, with a pause between chunks.
     Paced {
         /// Length of the pause.
         pause_ms: u64,
     },
 }
 
-/// An answer, in the pieces in which it is written.
+/// An answer, split into the pieces in which it is written.
 #[derive(Debug)]
 pub(crate) struct ServerResponse {
     status: Status,
@@ -46,7 +46,7 @@ pub(crate) struct ServerResponse {
     disturbance: Option<ScriptedDisturbance>,
 }
 
-/// A disturbance between two pieces.
+/// A scripted fault between two pieces.
 #[derive(Debug, Clone, Copy)]
 enum ScriptedDisturbance {
     /// The rest is never sent, although it was announced.
@@ -63,7 +63,7 @@ pub(crate) enum Status {
     Other(u16),
 }
 
-/// Reads one request; `None` if the client closed the connection without sending any.
+/// Reads one request; `None` if the client closed the connection without sending a request.
 pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<ServedRequest>> {
     let mut head = stream.by_ref().take(MAX_HEAD_BYTES);
     let mut line = String::new();
@@ -133,13 +133,13 @@ impl ServerResponse {
         Self::json(status, &json!({"type": "error", "error": {"type": kind, "message": message}}))
     }
 
-    /// An event stream. Clients parse it incrementally, and a known length keeps the framing simple.
+    /// An event stream. Clients parse it incrementally; sending it with a known length keeps the framing simple.
     pub(crate) fn event_stream(events: &[(&str, Value)]) -> Self {
         let texts = events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
         Self::stream(texts)
     }
 
-    /// An event stream without event names; `end` is a final text that is not JSON.
+    /// An event stream without event names; `end` is a final event that is not JSON.
     pub(crate) fn data_stream(events: &[Value], end: Option<&str>) -> Self {
         let texts = events.iter().map(ToString::to_string).chain(end.map(ToOwned::to_owned));
         Self::stream(texts.map(|data| format!("data: {data}\n\n")))
@@ -176,7 +176,7 @@ impl ServerResponse {
         self
     }
 
-    /// Writes the answer; `pause` waits this many milliseconds.
+    /// Writes the answer. `pause` is called to wait for a number of milliseconds.
     pub(crate) fn write(
         &self,
         stream: &mut impl Write,

@@ -2,8 +2,8 @@
 
 //! A scripted model on loopback, for running a real agent without an account or network.
 //!
-//! A [`ConversationScript`] contains the model's answers, turn by turn; a [`ModelServer`] serves it in the wire protocols of `protocol/` and
-//! stores every request, so that a test can check what the model was sent.
+//! A [`ConversationScript`] contains the model's answers, turn by turn. A [`ModelServer`] serves the script in the
+//! wire protocols of `protocol/` and stores every request, so that a test can check what was sent to the model.
 //!
 //! ```
 //! use serde_json::json;

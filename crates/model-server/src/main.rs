@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `tenterhook-model-server SCRIPT.json`: serves a script to an agent that is run by hand or by tests in another language. The
-//! first line on stdout is the base URL. It stops when stdin closes, so that it cannot outlive the process that started it.
+//! `tenterhook-model-server SCRIPT.json`: serves a script to an agent that is run by hand or by tests in another
+//! language. The first line on stdout is the base URL. The program stops when stdin closes, so it cannot outlive the
+//! process that started it.
 
 use std::error::Error;
 use std::io::{Write, copy, sink, stdin, stdout};

@@ -5,7 +5,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Turns of the main agent and of its subagents. Requests without tools (titles, summaries, prompt hooks) do not consume one.
+/// Turns of the main agent and of its subagents. Requests without tools (titles, summaries, prompt hooks) do not
+/// consume a turn.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationScript {
@@ -14,11 +15,11 @@ pub struct ConversationScript {
     pub(crate) subagents: Vec<Subagent>,
 }
 
-/// Turns of one subagent, which is recognised by its prompt: it may run in parallel with the main agent.
+/// Turns of one subagent. The subagent may run in parallel with the main agent, so it is recognised by its prompt.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Subagent {
-    /// Text that only its prompt contains.
+    /// Text that only the prompt of this subagent contains.
     pub(crate) prompt: String,
     pub(crate) turns: Vec<ModelTurn>,
 }
@@ -47,7 +48,7 @@ pub struct TurnUsage {
     pub cache_write: u64,
 }
 
-/// A fault of a turn. The turn is consumed in any case: a retry gets the next one.
+/// A fault of a turn. The turn is consumed in any case: a retry gets the next turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Fault {
@@ -56,7 +57,7 @@ pub enum Fault {
         /// Number of events before the fault.
         after: usize,
     },
-    /// The stream ends regularly, but after this many events.
+    /// The stream is ended properly, but too early: after this many events.
     Short {
         /// Number of events before the end.
         after: usize,
@@ -137,7 +138,7 @@ impl ModelTurn {
         Self::default().and_tool(name, input)
     }
 
-    /// Adds a tool call to this turn; several in one turn may run in parallel.
+    /// Adds a tool call to this turn. The agent may run several calls of one turn in parallel.
     #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
         self.tool_calls.push(ScriptedCall { name: name.into(), namespace: None, input });

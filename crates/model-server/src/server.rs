@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The listener: one thread accepts, one thread per connection answers; all end with the handle.
+//! The listener. One thread accepts connections, and one thread per connection answers. All threads end when the
+//! handle is dropped.
 
 use std::io::{self, BufReader};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -16,7 +17,7 @@ use crate::http::{self, Delivery, ServedRequest, ServerResponse, Status};
 use crate::protocol;
 use crate::script::ConversationScript;
 
-/// A running model. Dropping it closes the port and ends its threads.
+/// A running model server. Dropping it closes the port and ends its threads.
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
@@ -78,11 +79,11 @@ impl ModelServer {
 impl Drop for ModelServer {
     fn drop(&mut self) {
         self.state.stopping.store(true, Ordering::SeqCst);
-        // The acceptor blocks in accept(), and a connection wakes it. If that fails, the listener is broken and accept() has returned
-        // already.
+        // The acceptor blocks in accept(), so a connection wakes it. If the connection fails, the listener is broken
+        // and accept() has already returned.
         let woken = TcpStream::connect(self.address);
         if let Some(acceptor) = self.acceptor.take() {
-            // A panicking acceptor has already failed the test through its missing answers.
+            // If the acceptor panicked, the test has already failed because answers are missing.
             drop(acceptor.join());
         }
         drop(woken);
@@ -90,12 +91,13 @@ impl Drop for ModelServer {
 }
 
 impl ServerState {
-    /// A poisoned lock still has complete requests: each is added in one step.
+    /// Locks the conversation. After a panic the lock is poisoned, but the requests are still complete, because each
+    /// is added in one step.
     fn conversation(&self) -> MutexGuard<'_, Conversation> {
         self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits, but not longer than the server lives.
+    /// Waits for this time, but only while the server is running.
     fn pause(&self, ms: u64) {
         let until = Instant::now() + Duration::from_millis(ms);
         while Instant::now() < until && !self.stopping.load(Ordering::SeqCst) {
@@ -117,14 +119,14 @@ fn accept(listener: &TcpListener, state: &Arc<ServerState>) {
             break;
         }
         open.retain(|(thread, _)| !thread.is_finished());
-        // A client retries a connection that failed before it was accepted.
+        // If a connection fails before it is accepted, the client retries.
         let Ok(stream) = stream else { continue };
         let Ok(handle) = stream.try_clone() else { continue };
         let state = Arc::clone(state);
         open.push((std::thread::spawn(move || serve(&stream, &state)), handle));
     }
     for (thread, stream) in open {
-        // Wakes a thread whose client never finished its request; has no effect on others.
+        // Wakes a thread whose client never finished its request. Has no effect on other threads.
         drop(stream.shutdown(Shutdown::Both));
         drop(thread.join());
     }
@@ -136,7 +138,7 @@ fn serve(stream: &TcpStream, state: &ServerState) {
         Ok(Some(request)) => respond(&request, state),
         Err(error) => ServerResponse::error(Status::BadRequest, &error.to_string()),
     };
-    // A client that is gone cannot be notified; the request is stored in any case.
+    // A write error is ignored: the client is gone, and the request is already stored.
     drop(response.write(&mut &*stream, state.delivery, |ms| state.pause(ms)));
     // The acceptor has a second handle, so closing this one would not end the connection.
     drop(stream.shutdown(Shutdown::Write));

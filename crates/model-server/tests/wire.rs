@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests the server over a raw socket, as a client without state code.
+//! Tests the server over a raw socket, without a client library.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

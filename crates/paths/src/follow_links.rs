@@ -19,8 +19,8 @@ impl PathFact {
 }
 
 impl PathRoots {
-    /// Adds the real paths of home, project and temporary directories, so that a path below either name is
-    /// recognized.
+    /// Adds the real paths of home, project and temporary directories. A path is then recognized below the known name
+    /// of a directory and below its real path.
     #[must_use]
     pub fn with_links(mut self, map: &LinkMap) -> Self {
         if map.links.is_empty() {
@@ -36,7 +36,7 @@ impl PathRoots {
             let homes = [Some(&self.home), real_home.as_ref()];
             homes.into_iter().flatten().any(|home| strip_directory(home, path).is_some())
         };
-        // A project whose real path is a home directory, or a parent of one, does not count as a project.
+        // A project whose real path is a home directory, or a parent of one, is not treated as a project.
         let real_project = self.project.as_deref().and_then(real);
         let contains_home = real_project.as_deref().is_some_and(holds_home);
         let mut aliases = Vec::new();
@@ -53,8 +53,8 @@ impl PathRoots {
         self
     }
 
-    /// Returns the paths that a path leads to according to each of the link maps, except those that equal its lexical
-    /// form.
+    /// Returns the paths to which a path leads according to each of the link maps. Paths that equal its lexical form
+    /// are left out.
     pub fn follow_links(
         &self,
         path: &PathFact,

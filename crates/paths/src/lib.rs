@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Analyses the paths of a call: where they point, both lexically and through symbolic links that a caller has read,
-//! and which operations apply to them. This crate does no IO.
+//! Analyses the paths of a call: where they point, and which operations apply to them. Paths are resolved lexically,
+//! and also through symbolic links that the caller has read. This crate does no I/O.
 
 mod certainty;
 mod file_op;

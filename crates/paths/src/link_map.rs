@@ -16,7 +16,7 @@ const MAX_LINKS_PER_PATH: usize = 40;
 const MAX_PATH_BYTES: usize = 4096;
 /// Maximum number of probes per call. At about a microsecond each, this many probes take a few milliseconds.
 const MAX_PROBES: usize = 4096;
-/// Maximum number of path components visited for one call, counted on every visit.
+/// Maximum number of path components visited for one call. A component that is visited twice is counted twice.
 const MAX_WALK_STEPS: usize = 1 << 16;
 
 /// The kind of file system entry at a path.
@@ -26,7 +26,7 @@ pub enum EntryKind {
     Link(String),
     /// Any other entry, such as a directory.
     Other,
-    /// No entry, or one that cannot be traversed. Paths below it are not probed.
+    /// No entry, or an entry that cannot be traversed. Paths below it are not probed.
     Missing,
 }
 
@@ -47,7 +47,7 @@ pub struct LinkMap {
 pub struct PathWalk<'a> {
     /// Absolute path, with every `..` still in it.
     pub path: &'a str,
-    /// Whether `*`, `?` and `[…]` in it are a pattern.
+    /// Whether `*`, `?` and `[…]` in the path are a pattern.
     pub pattern: bool,
     /// Whether a link in the last component is kept instead of followed.
     pub keep_last_link: bool,

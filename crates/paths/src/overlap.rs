@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Decides whether two glob patterns can match the same path: `cat ~/.ssh/*` reads what `~/.ssh/id_*` guards.
+//! Decides whether two glob patterns can match the same path. For example, `cat ~/.ssh/*` reads files that
+//! `~/.ssh/id_*` guards.
 
-/// Maximum length of a pattern that is compared. Longer patterns are assumed to overlap: real patterns are short, and
-/// the comparison is quadratic.
+/// Maximum length of a pattern that is compared. Longer patterns are assumed to overlap, because the comparison is
+/// quadratic and real patterns are short.
 const MAX_PATTERN_TOKENS: usize = 2048;
 
 /// Characters that are wildcards, or part of one.
@@ -21,7 +22,7 @@ enum GlobToken {
 }
 
 /// Whether some path matches both a rule's pattern and a shell's pattern. As in a shell, a wildcard in `shell` does
-/// not match a leading dot. `**` does, because it stands for a directory walk such as `find`.
+/// not match a leading dot. `**` does match it, because `**` represents a directory walk such as `find`.
 pub fn globs_overlap(rule: &str, shell: &str) -> bool {
     // Most pairs of patterns begin or end differently, and comparing their ends is far cheaper than filling the
     // table.
@@ -34,8 +35,8 @@ pub fn globs_overlap(rule: &str, shell: &str) -> bool {
     if rule.len().max(shell.len()) > MAX_PATTERN_TOKENS {
         return true;
     }
-    // The row for the tokens of `rule` after the current one: for each position in `shell`, whether the rest of
-    // both patterns can agree.
+    // The row of the table for the next token of `rule`. For each position in `shell`, it tells whether the remaining
+    // parts of both patterns can match the same text.
     let mut below: Vec<bool> = Vec::new();
     for i in (0..=rule.len()).rev() {
         let mine = rule.get(i).copied();

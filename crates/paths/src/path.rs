@@ -62,7 +62,7 @@ pub struct PathFact {
     /// Whether part of the path is only known at run time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
-    /// Whether `*`, `?` or `[…]` in it are a pattern.
+    /// Whether `*`, `?` or `[…]` in the path are a pattern.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pattern: bool,
     /// The absolute path, without `.` and `..`.
@@ -76,15 +76,16 @@ pub struct PathFact {
     pub in_project: Option<String>,
     /// Locations that apply to the path.
     pub places: Vec<PathLocation>,
-    /// Whether the command does not read the path: it writes to it, or excludes it.
+    /// Whether the command does not read the path, because it writes to the path or excludes it.
     #[serde(rename = "spared", skip_serializing_if = "std::ops::Not::not")]
     pub is_not_read: bool,
-    /// Whether this is another name of a path listed before it, such as its real path through a linked project. A rule
-    /// that allows the first name allows this one too.
+    /// Whether this is another name of a path earlier in the list, such as its real path through a linked project. A
+    /// rule that allows the first name allows this name too.
     #[serde(rename = "again", skip_serializing_if = "std::ops::Not::not")]
     pub is_alias: bool,
-    /// The part of a walk that goes through home directories, as `~/**…`, if it starts above them: `find / -name x`.
-    /// Only for rules that ask or deny, because the walk also goes elsewhere.
+    /// The part of a directory walk that goes through home directories, as `~/**…`. Set only if the walk starts above
+    /// them, as in `find / -name x`. Used only by rules that ask or deny, because the walk also visits other
+    /// directories.
     #[serde(skip)]
     pub walk_in_homes: Option<String>,
     /// The absolute path with every `..` still in it; `None` if there is no `..`.
@@ -93,7 +94,7 @@ pub struct PathFact {
 }
 
 impl PathFact {
-    /// Whether the path may stand for several paths, because of a pattern or an unknown part.
+    /// Whether the path may refer to several paths, because of a pattern or an unknown part.
     pub fn is_open(&self) -> bool {
         self.dynamic || self.pattern
     }
@@ -109,9 +110,9 @@ impl PathFact {
 pub struct PathRoots {
     /// Home directory; a placeholder if it is unknown.
     pub home: String,
-    /// Project directory; `None` if that is a home directory or a parent of one.
+    /// Project directory; `None` if it is a home directory or a parent of one.
     pub project: Option<String>,
-    /// Real paths of linked directories, each with the name it is known by.
+    /// Real paths of linked directories, each with the name by which the directory is known.
     pub(crate) aliases: Vec<(String, String)>,
 }
 
@@ -124,7 +125,7 @@ pub struct WrittenPath<'a> {
     pub shape: &'a str,
     /// Whether part of the path is only known at run time.
     pub dynamic: bool,
-    /// Whether `*`, `?` or `[…]` in it are a pattern.
+    /// Whether `*`, `?` or `[…]` in the path are a pattern.
     pub pattern: bool,
 }
 
@@ -135,7 +136,7 @@ impl PathRoots {
     pub fn new(home: Option<&str>, project: Option<&str>) -> Self {
         let home = home.and_then(|home| resolve(None, home)).unwrap_or_else(|| UNKNOWN_HOME.to_owned());
         let project = project.and_then(|project| resolve(None, project));
-        // An agent that was started in a home directory or a parent of one has no project: everything there
+        // An agent that was started in a home directory, or in a parent of one, has no project: everything there
         // belongs to a user.
         let project = project.filter(|project| strip_directory(&home, project).is_none());
         Self { home, project, aliases: Vec::new() }
@@ -143,7 +144,7 @@ impl PathRoots {
 
     /// Resolves a path relative to a working directory and finds its locations.
     pub fn classify(&self, found: &WrittenPath<'_>, cwd: Option<&str>) -> PathFact {
-        // Every path in a directory named by a pattern is a pattern.
+        // In a directory that is named by a pattern, every path is a pattern.
         let below_pattern =
             !found.shape.starts_with('/') && cwd.is_some_and(|cwd| cwd.contains(['*', '?', '[']));
         let pattern = found.pattern || below_pattern;
@@ -151,7 +152,7 @@ impl PathRoots {
         let resolved = if starts_unknown { None } else { resolve(cwd, found.shape) };
         let in_home = match &resolved {
             Some(path) => self.in_home(path).or_else(|| self.in_home(&self.to_known_name(path))),
-            // The start is unknown, so it may be the home directory.
+            // The start of the path is unknown, so it may be the home directory.
             None => found.shape.trim_start_matches('*').split_once('/').map(|(first, rest)| {
                 if first.is_empty() { format!("~/{rest}") } else { format!("~/{first}/{rest}") }
             }),
@@ -190,7 +191,7 @@ impl PathRoots {
         }
     }
 
-    /// Replaces the real path of project, home or temporary directory by the name it is known by.
+    /// Replaces the real path of a project, home or temporary directory by the name by which it is known.
     pub(crate) fn to_known_name<'a>(&self, path: &'a str) -> Cow<'a, str> {
         let under = self.aliases.iter().find_map(|(real, name)| Some((name, strip_directory(path, real)?)));
         match under {
@@ -204,7 +205,7 @@ impl PathRoots {
         self.strip_home(path).map(with_tilde)
     }
 
-    /// Returns the part of a walk that goes through home directories, if it starts above them.
+    /// Returns the part of a directory walk that goes through home directories, if the walk starts above them.
     fn walk_into_homes(&self, path: &str) -> Option<String> {
         let (root, walk) = path.split_at_checked(path.find("**")?)?;
         let root = root.strip_suffix('/')?;
@@ -239,8 +240,8 @@ impl PathRoots {
         places
     }
 
-    /// Whether a path is temporary or cached. A home or project directory may itself be in a temporary directory; then
-    /// neither it nor its parents count as temporary.
+    /// Whether a path is temporary or cached. A home or project directory may itself be in a temporary directory. In
+    /// that case neither the directory nor its parents are treated as temporary.
     fn is_temporary(&self, path: &str) -> bool {
         let in_temp =
             TEMP_DIRS.iter().any(|temp| strip_directory(path, temp).is_some_and(|rest| !rest.is_empty()));
@@ -257,8 +258,8 @@ impl PathRoots {
     }
 }
 
-/// Whether a path relative to a home directory is in a cache. The directory that contains all caches does not count,
-/// because it may also contain other files.
+/// Whether a path relative to a home directory is in a cache. The directory that contains all caches is not treated
+/// as a cache, because it may also contain other files.
 fn is_cache(path: &str) -> bool {
     let within = CACHE_DIRS.iter().any(|cache| strip_directory(path, cache).is_some());
     within && !matches!(path, ".cache" | "Library/Caches")
@@ -268,7 +269,7 @@ fn with_tilde(rest: &str) -> String {
     if rest.is_empty() { "~".to_owned() } else { ["~/", rest].concat() }
 }
 
-/// Replaces a leading `~` by the home directory; `None` if there is none.
+/// Replaces a leading `~` by the home directory; `None` if the text does not start with `~`.
 pub fn expand_tilde(text: &str, home: &str) -> Option<String> {
     let rest = text.strip_prefix('~')?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{home}{rest}"))

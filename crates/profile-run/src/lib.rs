@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs hooks exactly as their harness does: reads the harness's own settings, then plans, runs and aggregates its hooks by its
-//! profile.
+//! Runs hooks exactly as their harness does. It reads the harness's own settings, and plans, runs and aggregates the
+//! hooks by the harness's profile.
 //!
-//! A [`ProfileStage`] has the settings of one profile and fires events with them. It does not guard an agent; it shows what a
-//! harness would do.
+//! A [`ProfileStage`] holds the settings of one profile and fires events with them. It does not guard an agent. It
+//! shows what a harness would do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 /// Maximum length of an output in a trace.
 const MAX_EXCERPT_CHARS: usize = 400;
 
-/// A profile with its settings, ready to fire.
+/// A profile with its settings, ready to fire events.
 pub struct ProfileStage {
     /// The profile itself.
     pub profile: &'static Profile,
@@ -54,7 +54,7 @@ pub struct ProfileEventResult {
 // === impl ProfileStage ===
 
 impl ProfileStage {
-    /// Reads the settings of a profile. `home` and `env` are those of the user for whom the hooks run.
+    /// Reads the settings of a profile. `home` and `env` belong to the user for whom the hooks run.
     pub fn new(
         name: &str,
         layers: &[SettingsLayer<'_>],
@@ -73,7 +73,7 @@ impl ProfileStage {
         self.settings.problems.iter().filter(move |finding| finding.level == level)
     }
 
-    /// The profile's name of an event, or an error that lists the known ones.
+    /// The profile's name of an event, or an error that lists the known events.
     pub fn event(&self, name: &str) -> Result<&'static str, Failure> {
         self.profile.event(name).map(|row| row.name).ok_or_else(|| {
             let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
@@ -190,7 +190,7 @@ impl ProfileStage {
         }
     }
 
-    /// Expands the variables that the entry allows; others become empty, as in the harness.
+    /// Expands the environment variables that the entry allows. As in the harness, other variables become empty.
     fn interpolate(&self, text: &str, allowed: &[String]) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
@@ -260,7 +260,8 @@ impl ProfileStage {
         rule.admits(event)
     }
 
-    /// Converts the input to an event, for matchers and variables. The hook itself receives the unchanged input.
+    /// Converts the input to an event, which matchers and variables use. The hook itself receives the unchanged
+    /// input.
     fn to_hook_call(&self, name: &'static str, input: &Value, base: &Event) -> HookCall {
         let kind = self.profile.event(name).map_or(base.event, |row| row.kind);
         let mut event = Event { event: kind, native_event: name.to_owned(), ..base.clone() };
@@ -283,7 +284,7 @@ impl ProfileStage {
     }
 }
 
-/// The profile with this name and its dialect, or an error that lists the known ones.
+/// The profile with this name and its dialect, or an error that lists the known profiles.
 pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static HookDialect), Failure> {
     let found = tenterhook_profile::find_profile(name).zip(dialect::find(name));
     found.ok_or_else(|| {
@@ -308,7 +309,7 @@ fn parse_matcher(
     }
 }
 
-/// Reports every matcher and `if` that cannot be parsed, because the hook would silently never run.
+/// Reports every matcher and `if` that cannot be parsed. Without a report, the hook would silently never run.
 fn report_invalid_matchers(dialect: &HookDialect, settings: &mut ProfileSettings) {
     let mut found = Vec::new();
     for entry in &settings.entries {
@@ -330,7 +331,8 @@ fn report_invalid_matchers(dialect: &HookDialect, settings: &mut ProfileSettings
 // === impl ProfileEventResult ===
 
 impl ProfileEventResult {
-    /// The complete result, as `--json` shows it: seed 002's aggregated result and its details.
+    /// The complete result, as `--json` shows it: the aggregated result of LLxprt's hook documentation (seed 002 in
+    /// `docs/seeds.md`) and details.
     pub fn to_json(&self, stage: &ProfileStage) -> Value {
         let (decision, flow) =
             tenterhook_profile::interpret_output(stage.profile, self.event, &self.aggregated);

@@ -15,18 +15,19 @@ use crate::js;
 use crate::result::HookResult;
 use crate::switches::{MergeStrategy, Profile, SuccessRule};
 
-/// Seed 002's `AggregatedHookResult`.
+/// The aggregated result of all hooks: `AggregatedHookResult` in LLxprt's hook documentation (seed 002 in
+/// `docs/seeds.md`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AggregatedResult {
-    /// Whether the aggregate counts as a success.
+    /// Whether the aggregate is considered a success.
     pub success: bool,
     /// The merged output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_output: Option<Value>,
     /// Outputs of the hooks, in order.
     pub all_outputs: Vec<Value>,
-    /// Errors of the hooks; on the wire an `Error` is `{"message": …}`.
+    /// Errors of the hooks. In JSON, an error is `{"message": …}`.
     #[serde(serialize_with = "serialize_errors")]
     pub errors: Vec<String>,
     /// Sum of all durations in milliseconds, including those of parallel hooks.
@@ -65,7 +66,7 @@ pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggr
 }
 
 impl AggregatedResult {
-    /// Creates the result for an event at which no hook ran.
+    /// Creates the result for an event for which no hook ran.
     pub fn empty() -> Self {
         Self { success: true, ..Self::default() }
     }

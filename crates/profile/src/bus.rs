@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's message bus as data: requests in, responses out, one JSON object per line.
+//! The message bus of LLxprt's hook documentation (seed 002 in `docs/seeds.md`), as data: requests in, responses out,
+//! one JSON object per line.
 
 mod validate;
 
@@ -18,11 +19,11 @@ pub const RESPONSE_CHANNEL: &str = "HOOK_EXECUTION_RESPONSE";
 /// A request to fire an event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BusRequest {
-    /// Returned with the response.
+    /// Id that the response repeats.
     pub correlation_id: String,
     /// Name of the event.
     pub event: &'static str,
-    /// Input of the hooks. Its fields take precedence over the common ones.
+    /// Input of the hooks. Its fields take precedence over the fields that every event has.
     pub input: Value,
 }
 
@@ -55,9 +56,9 @@ pub struct BusError {
     pub details: Option<Value>,
 }
 
-/// Parses one message. An invalid request gets its response at once.
+/// Parses one message. For an invalid request, the error is the response to send.
 ///
-/// `new_id` creates a random id, for requests without one or with an empty one.
+/// `new_id` creates a random id, which is used if the request has no id or an empty one.
 pub fn parse_request(
     profile: &Profile,
     line: &str,
@@ -82,8 +83,8 @@ pub fn parse_request(
         return Err(BusResponse::failed(id, "unsupported_event", format!("Unknown event: {name}")).into());
     };
     if !validate::input(profile, row, input) {
-        // LLxprt Code omits `error` in this case and adds an unreadable `[object Object]` to the output's errors. This response
-        // has the error in the same place, but readable.
+        // LLxprt Code omits `error` in this case and adds an unreadable `[object Object]` to the output's errors.
+        // This response has a readable error in the same place.
         let what = format!("Invalid payload for event '{}'", row.name);
         let output = AggregatedResult { errors: vec![what], ..AggregatedResult::default() };
         return Err(

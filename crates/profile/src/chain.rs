@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Computes the input of the next hook in a sequential chain.
+//! Computes the input of the next hook when hooks run sequentially.
 
 use serde_json::{Map, Value};
 use tenterhook_event::EventKind;
@@ -8,8 +8,8 @@ use tenterhook_event::EventKind;
 use crate::js;
 use crate::switches::{ChainMode, Profile};
 
-/// Returns the next hook's input, made from the input and output of a successful hook. Callers keep the input after a failed
-/// hook, and run all hooks of the chain, regardless of their output.
+/// Returns the next hook's input, made from the input and output of a successful hook. After a failed hook, callers
+/// pass on the input unchanged. All hooks run, regardless of their output.
 pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value) -> Value {
     let mut next = input.clone();
     let specific = js::field(output, "hookSpecificOutput");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs the cases that were recorded from the harnesses. Every line of a case file is run, or listed with the reason why not.
+//! Runs the cases that were recorded from the harnesses. Every case in a file is either run or listed with the reason
+//! why not.
 
 mod claude_a3s;
 mod llxprt_gemini;
@@ -35,7 +36,7 @@ impl Case {
     }
 }
 
-/// Whether all expected values are present; `null` means absent, a dotted key is a path.
+/// Whether all expected values are present. `null` means that the value must be absent, and a dotted key is a path.
 fn has(actual: &Value, expected: &Value) -> bool {
     match expected {
         Value::Object(fields) => fields.iter().all(|(key, expected)| {
@@ -48,7 +49,7 @@ fn has(actual: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Runs all cases that are not listed; a listed id must exist.
+/// Runs all cases that are not in `not_run`. Every id in `not_run` must exist.
 fn run(file: &str, not_run: &[(&str, &[&str])], check: fn(&Case)) {
     let cases = Case::all(file);
     let as_list: BTreeSet<&str> = not_run.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();

@@ -2,12 +2,12 @@
 
 //! JavaScript semantics that are visible in the results of the harnesses.
 //!
-//! No harness checks the types of a hook's output, so a number as a reason or `1` for `suppressOutput` has the meaning that
-//! JavaScript gives it.
+//! No harness checks the types of a hook's output. So a number as a reason, or `1` for `suppressOutput`, has the
+//! meaning that JavaScript gives it.
 
 use serde_json::{Map, Value};
 
-/// Whether `if (value)` is taken.
+/// Whether JavaScript's `if (value)` treats the value as true.
 pub(crate) fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -18,7 +18,7 @@ pub(crate) fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// `String(value)`.
+/// JavaScript's `String(value)`.
 pub(crate) fn to_js_string(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -28,17 +28,17 @@ pub(crate) fn to_js_string(value: &Value) -> String {
     }
 }
 
-/// `value[key]`, if it is truthy.
+/// JavaScript's `value[key]`, if it is truthy.
 pub(crate) fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|value| is_truthy(value))
 }
 
-/// `value[key]` as text, if it is truthy.
+/// JavaScript's `value[key]` as text, if it is truthy.
 pub(crate) fn text(value: &Value, key: &str) -> Option<String> {
     field(value, key).map(to_js_string)
 }
 
-/// `{...target, ...value}`.
+/// JavaScript's `{...target, ...value}`.
 pub(crate) fn spread(target: &mut Map<String, Value>, value: &Value) {
     match value {
         Value::Object(map) => target.extend(map.clone()),

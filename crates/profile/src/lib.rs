@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Profiles: reproduce exactly how each harness plans its hooks and merges their outputs.
+//! Profiles. A profile reproduces exactly how a harness plans its hooks and merges their outputs.
 //!
-//! A dialect is the protocol of *one* hook; a profile describes how a harness handles *all* of its hooks. The pipeline of one
-//! event, one module per stage:
+//! A dialect is the protocol of *one* hook; a profile describes how a harness handles *all* of its hooks. An event
+//! passes these stages, one module each:
 //!
 //! 1. [`read_settings`] parses the harness's settings files,
 //! 2. [`plan_hooks`] selects the hooks that run and their order, with reasons for the others,
-//! 3. the caller runs them, sequentially with [`next_input`] or in parallel, and passes each [`HookResult`] to
-//!    [`effective_result`],
+//! 3. the caller runs the hooks, sequentially with [`next_input`] or in parallel, and passes each [`HookResult`] to
+//!   [`effective_result`],
 //! 4. [`aggregate`] merges the outputs, [`process_result`] reads the common fields,
-//! 5. [`interpret_output`] turns the result into a decision, and [`format_reply`] into the equivalent output of a single hook.
+//! 5. [`interpret_output`] turns the result into a decision, and [`format_reply`] turns it into the equivalent output
+//!   of a single hook.
 //!
-//! Every difference between harnesses is a switch in [`PROFILES`].
+//! Every difference between harnesses is a switch in [`PROFILES`]. Two profiles follow documents instead of a
+//! program: seed 002 (LLxprt's hook documentation) and seed 003 (the A3S hook design). `docs/seeds.md` lists both.
 //!
 //! ```
 //! use serde_json::json;

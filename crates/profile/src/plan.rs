@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Plans which of the configured hooks run at an event, and in which order.
+//! Plans which of the configured hooks run for an event, and in which order.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::switches::{DedupeRule, HookKind, HookOrder, Profile};
 /// The plan for one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookPlan {
-    /// Every configured hook: those of the event in the order in which they run, then all others.
+    /// Every configured hook: first the hooks of the event in the order in which they run, then all others.
     pub steps: Vec<PlannedHook>,
-    /// Whether the hooks run sequentially, each with the changes of the previous one.
+    /// Whether the hooks run sequentially. Each hook then receives the changes of the previous hook.
     pub sequential: bool,
 }
 
@@ -21,16 +21,16 @@ pub struct HookPlan {
 pub struct PlannedHook {
     /// Index in [`ProfileSettings::entries`].
     pub entry: usize,
-    /// Whether it runs.
+    /// Whether the hook runs.
     pub matched: bool,
-    /// Reason why it runs or does not run.
+    /// Reason why the hook runs or does not run.
     pub why: String,
 }
 
-/// Plans an event. `mismatch` returns the reason why an entry's matcher does not match the event; it is called in the order in
-/// which hooks run, and only for hooks that would otherwise run.
+/// Plans an event. `mismatch` returns the reason why an entry's matcher does not match the event. It is called in the
+/// order in which hooks run, and only for hooks that nothing else keeps from running.
 ///
-/// One matching sequential group makes the whole event sequential, as in the harnesses.
+/// As in the harnesses, one matching sequential group makes the whole event sequential.
 pub fn plan_hooks(
     profile: &Profile,
     settings: &ProfileSettings,
@@ -95,7 +95,7 @@ fn sort_rank(profile: &Profile, entry: &ConfiguredHook) -> i32 {
     match profile.order {
         HookOrder::Configured => 0,
         HookOrder::Priority => entry.priority,
-        // Hooks from settings of all files have the same rank.
+        // Hooks from all settings files have the same rank.
         HookOrder::Source => match entry.source {
             SettingsSource::Runtime => SettingsSource::Runtime.rank(),
             SettingsSource::Extensions => SettingsSource::Extensions.rank(),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's `ProcessedHookResult`: the common fields of outputs, read hook by hook.
+//! Reads the common fields of all outputs, hook by hook. The type is `ProcessedHookResult` in LLxprt's hook
+//! documentation (seed 002 in `docs/seeds.md`).
 //!
-//! In seed 002's profile it agrees with the aggregate: messages are joined, and any hook can set `suppressOutput`. The harnesses
-//! themselves use the first hook that has a message, and only its `suppressOutput`.
+//! In the profile of that documentation, the result agrees with the aggregate: messages are joined, and any hook can
+//! set `suppressOutput`. The harnesses themselves use the first hook that has a message, and only that hook's
+//! `suppressOutput`.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +14,7 @@ use crate::aggregate::AggregatedResult;
 use crate::js;
 use crate::switches::Profile;
 
-/// An aggregate, and the resulting actions of the harness.
+/// An aggregate, and what the harness does because of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessedResult {

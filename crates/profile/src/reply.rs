@@ -18,8 +18,8 @@ pub struct CommandReply {
     pub exit: u8,
 }
 
-/// Formats the final output as JSON. The exit code is 0 even for an objection, because every harness reads JSON, while exit codes
-/// differ in meaning. An output without content prints nothing.
+/// Formats the final output as JSON. The exit code is 0 even for an objection: every harness reads JSON, while the
+/// meaning of exit codes differs. If the output is empty, nothing is printed.
 pub fn format_reply(profile: &Profile, event: &str, aggregated: &AggregatedResult) -> CommandReply {
     let row = profile.event(event);
     let has_content = |output: &&Value| match row.map(|row| row.merge) {

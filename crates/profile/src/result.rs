@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The result of one hook, as its dialect reads it, and the part of it that takes effect.
+//! The result of one hook as its dialect reads it, and the part of the result that takes effect.
 
 use serde_json::{Value, json};
 
@@ -26,8 +26,8 @@ pub struct HookResult {
     pub duration_ms: u64,
 }
 
-/// Returns the part of a result that takes effect. The output of an asynchronous hook is dropped, and a failure becomes an
-/// objection if the entry and the event fail closed.
+/// Returns the part of a result that takes effect. The output of an asynchronous hook is dropped. A failure becomes
+/// an objection if both the entry and the event are set to fail closed.
 pub fn effective_result(
     profile: &Profile,
     event: &str,

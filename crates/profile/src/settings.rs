@@ -2,7 +2,7 @@
 
 //! Parses the settings files of a harness into hooks.
 //!
-//! An invalid entry is refused with its position and a hint; the other entries are used.
+//! An invalid entry is refused with its position and a hint. The other entries are still used.
 
 mod entry;
 mod gate;
@@ -23,7 +23,7 @@ use crate::switches::{HookKind, Profile, SettingsShape};
 /// Origin of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SettingsSource {
-    /// A running program, without a file.
+    /// Registered by a running program, not by a file.
     Runtime,
     /// The project's file.
     Project,
@@ -72,13 +72,13 @@ pub struct ProfileSettings {
 /// One configured hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfiguredHook {
-    /// Event, by the harness's name.
+    /// The harness's name of the event.
     pub event: String,
-    /// Index of its matcher group in the event's merged list.
+    /// Index of the hook's matcher group in the merged list of the event.
     pub group: usize,
     /// The group's matcher, as written.
     pub matcher: Option<Value>,
-    /// Whether its group runs sequentially.
+    /// Whether the hook's group runs sequentially.
     pub sequential: bool,
     /// Origin of the hook.
     pub source: SettingsSource,
@@ -88,9 +88,9 @@ pub struct ConfiguredHook {
     pub name: Option<String>,
     /// Kind of the hook.
     pub kind: HookKind,
-    /// Command line, or the program if there are `args`.
+    /// Command line. If there are `args`, only the program.
     pub command: Option<String>,
-    /// Arguments; the command is then run without a shell.
+    /// Arguments of the command. If present, the command is run without a shell.
     pub args: Option<Vec<String>>,
     /// Shell that runs the command.
     pub shell: Option<String>,
@@ -98,7 +98,7 @@ pub struct ConfiguredHook {
     pub url: Option<String>,
     /// Headers of an `http` hook.
     pub headers: BTreeMap<String, String>,
-    /// Variables that the headers may contain.
+    /// Environment variables that the headers may use.
     pub allowed_env: Vec<String>,
     /// Prompt of a `prompt` or `agent` hook.
     pub prompt: Option<String>,
@@ -116,28 +116,28 @@ pub struct ConfiguredHook {
     pub env: BTreeMap<String, String>,
     /// Permission rule (`if`) that limits the calls for which the hook runs.
     pub condition_if: Option<String>,
-    /// Whether a failure of the hook is an objection.
+    /// Whether a failure of the hook counts as an objection.
     pub fail_closed: bool,
-    /// Whether it runs in the background.
+    /// Whether the hook runs in the background.
     pub is_async: bool,
-    /// Priority; lower runs earlier.
+    /// Priority of the hook. Hooks with lower numbers run earlier.
     pub priority: i32,
-    /// Whether it is enabled.
+    /// Whether the hook is enabled.
     pub enabled: bool,
-    /// Position in its file.
+    /// Position of the hook in its file.
     pub place: Spot,
 }
 
 /// Limits that hooks must respect.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProfileLimits {
-    /// Number of hooks of one event.
+    /// Maximum number of hooks for one event.
     pub per_event: Option<usize>,
-    /// Number of hooks in total.
+    /// Maximum number of hooks in total.
     pub total: Option<usize>,
     /// Default timeout of a hook, in the profile's unit.
     pub default_timeout: Option<f64>,
-    /// Detail of the log about hooks.
+    /// Level of detail of the log about hooks.
     pub audit_level: Option<String>,
 }
 
@@ -199,8 +199,8 @@ impl ProfileSettings {
 // === impl ConfiguredHook ===
 
 impl ConfiguredHook {
-    /// Label by which a hook is enabled and disabled: its name, otherwise its command, URL, tool or prompt. The command of a hook
-    /// with a name is not its label.
+    /// Label by which a hook is enabled and disabled. It is the hook's name. A hook without a name is labelled by its
+    /// command, URL, tool or prompt.
     pub fn label(&self) -> &str {
         let known = [&self.name, &self.command, &self.url, &self.tool, &self.prompt]
             .into_iter()
@@ -210,7 +210,7 @@ impl ConfiguredHook {
         known.map_or(unknown, String::as_str)
     }
 
-    /// Whether its event is about one tool call.
+    /// Whether the hook's event is about one tool call.
     pub(crate) fn concerns_tool(&self, profile: &Profile) -> bool {
         let kind = profile.event(&self.event).map(|row| row.kind);
         matches!(

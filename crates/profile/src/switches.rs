@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The table of profiles. Every difference between harnesses is a named switch; no code outside this table checks which profile
-//! it has.
+//! The table of profiles. Every difference between harnesses is a named switch. No code outside this table checks
+//! which profile is used.
 
 mod events;
 mod points;
@@ -23,7 +23,7 @@ pub struct Profile {
     pub about: &'static str,
     /// Events of the harness.
     pub events: &'static [ProfileEvent],
-    /// Whether `pre_tool_use` is accepted for `PreToolUse`.
+    /// Whether event names are also accepted in snake case: `pre_tool_use` for `PreToolUse`.
     pub loose_event_names: bool,
     /// Format of settings files.
     pub shape: SettingsShape,
@@ -33,7 +33,7 @@ pub struct Profile {
     pub layers: &'static [SettingsSource],
     /// How hooks of one event in several files are combined.
     pub merge_layers: LayerMerge,
-    /// Whether lists of disabled hooks are merged; otherwise the last list replaces the others.
+    /// Whether lists of disabled hooks are merged. If not, the last list replaces the others.
     pub disabled_add_up: bool,
     /// Meaning of `hooks.enabled` and similar keys.
     pub legacy: LegacyKeys,
@@ -41,15 +41,15 @@ pub struct Profile {
     pub gate: HookGate,
     /// Unit of `timeout` in milliseconds.
     pub timeout_unit_ms: u32,
-    /// Events at which one invalid entry makes the harness drop the whole file.
+    /// Events for which one invalid entry makes the harness drop the whole file.
     pub bad_entry_drops_file: &'static [&'static str],
     /// Order in which hooks run.
     pub order: HookOrder,
-    /// What identifies duplicates of a hook.
+    /// Properties that make two hooks duplicates if they are equal.
     pub dedupe: DedupeRule,
-    /// When the aggregate counts as a success.
+    /// When the aggregate is considered a success.
     pub success: SuccessRule,
-    /// Whether `ask` is a decision between deny and allow; otherwise it is equivalent to allow.
+    /// Whether `ask` is a decision between deny and allow. If not, it is equivalent to allow.
     pub ask: bool,
     /// Whether `suppressOutput` applies only if it is exactly `true`.
     pub suppress_strict: bool,
@@ -59,38 +59,39 @@ pub struct Profile {
     pub select_names: SelectNames,
     /// Which field has the reason for a block or stop.
     pub effective_reason: EffectiveReason,
-    /// Whether `permissionDecision` and its reason are read at the event before a tool.
+    /// Whether `permissionDecision` and its reason are read for the event before a tool.
     pub permission_decision: bool,
     /// Whether `<` and `>` are escaped in text added to the context.
     pub escape_context: bool,
     /// Whether a stop after the model's response replaces that response.
     pub stop_becomes_response: bool,
-    /// Whether a changed response without any part counts as no change.
+    /// Whether a changed response without any part is treated as no change.
     pub response_needs_parts: bool,
     /// Whether the names of allowed tools are also written outside the tool configuration.
     pub names_beside_config: bool,
     /// How a hook's messages are merged into the contents of a model request.
     pub request_text: RequestText,
-    /// Whether a hook's partial generation or tool configuration is merged with the original, as seed 002 says; otherwise omitted
-    /// values are dropped.
+    /// Whether a hook's partial generation or tool configuration is merged with the original, as LLxprt's hook
+    /// documentation (seed 002 in `docs/seeds.md`) says. If not, values that the hook omits are dropped.
     pub merge_partial_config: bool,
-    /// Whether `ProcessedHookResult` joins the messages of all hooks and uses any `suppressOutput`, as the aggregate does;
-    /// otherwise it uses the first hook with a message.
+    /// Whether `ProcessedHookResult` joins the messages of all hooks and uses any `suppressOutput`, like the
+    /// aggregate. If not, it uses only the first hook with a message.
     pub processed_joins: bool,
     /// Model to use if neither the hook nor the request names one.
     pub fallback_model: &'static str,
-    /// Whether a model request is also passed in the format that seed 002 documents.
+    /// Whether a model request is also passed in the format of LLxprt's hook documentation.
     pub seed_request: bool,
     /// Which changes the next hook of a sequential group receives.
     pub chain: ChainMode,
-    /// Whether SessionStart, SessionEnd and PreCompress always fail over the message bus. They do in LLxprt Code, which has no
-    /// validator for them; seed 002 offers them, so its profile accepts them.
+    /// Whether SessionStart, SessionEnd and PreCompress always fail over the message bus. They fail in LLxprt Code,
+    /// which has no validator for them. LLxprt's hook documentation offers them, so its profile accepts them.
     pub bus_refuses_session_events: bool,
 }
 
 const DEFAULT_GEMINI_MODEL: &str = "gemini-2.5-flash";
 
-/// Seed 002: LLxprt Code as documented in February 2026. The other profiles are based on it.
+/// LLxprt Code as documented in February 2026 (seed 002 in `docs/seeds.md`). The other profiles are based on this
+/// one.
 const LLXPRT: Profile = Profile {
     name: "llxprt",
     about: "LLxprt Code as seed 002 documents it",
@@ -110,13 +111,13 @@ const LLXPRT: Profile = Profile {
     merge_layers: LayerMerge::ReplaceEvent,
     disabled_add_up: false,
     legacy: LegacyKeys::Migrated,
-    // The document never says that hooks have to be enabled.
+    // The documentation never says that hooks have to be enabled.
     gate: HookGate { default: true, enable_hooks: true, hooks_config: true, disable_all: false },
     timeout_unit_ms: 1,
     bad_entry_drops_file: &[],
     order: HookOrder::Source,
     dedupe: DedupeRule::Command,
-    // "True if all hooks succeeded".
+    // The documentation says: "True if all hooks succeeded".
     success: SuccessRule::AllSucceeded,
     ask: false,
     suppress_strict: false,

@@ -2,9 +2,10 @@
 
 //! Translates between a hook's view of a model call and Gemini's generate-content format.
 //!
-//! A hook sees text: `{model, messages: [{role, content}], config}` in the request, `{text, candidates: [{content: {role,
-//! parts: [text]}}]}` in the response. Seed 002 documents another request format (`contents`, `generationConfig`), which
-//! LLxprt Code never had; it is accepted as well.
+//! A hook sees text: `{model, messages: [{role, content}], config}` in the request, and `{text, candidates:
+//! [{content: {role, parts: [text]}}]}` in the response. LLxprt's hook documentation (seed 002 in `docs/seeds.md`)
+//! describes a different request format (`contents`, `generationConfig`). LLxprt Code never had that format, but it
+//! is accepted as well.
 
 mod seed;
 
@@ -19,8 +20,8 @@ const CONFIG_KEYS: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"
 /// Model of a request that names none.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 
-/// A generate-content request as a hook sees it. Tools and parts without text are not included. The system instruction and stop
-/// sequences are only included in the format of seed 002.
+/// A generate-content request as a hook sees it. Tools and parts without text are not included. The system
+/// instruction and stop sequences are included only in the format of LLxprt's hook documentation.
 pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     let contents = js::field(request, "contents").map(as_list).unwrap_or_default();
     let messages: Vec<Value> = contents
@@ -43,9 +44,10 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
 
 /// Merges a hook's request into the original request.
 ///
-/// In the profile of seed 002, the values of `generationConfig` that the hook names are replaced, and `systemInstruction` is
-/// used. In the other profiles, a `config` from a hook replaces all four keys that hooks see, so keys that the hook omits are
-/// dropped. The configuration's other keys are kept, as by the harnesses' callers.
+/// In the profile of LLxprt's hook documentation, only those values of `generationConfig` are replaced that the hook
+/// sets, and `systemInstruction` is used. In the other profiles, a `config` from a hook replaces all four keys that
+/// hooks see, so keys that the hook omits are dropped. As in the harnesses, all other keys of the configuration are
+/// kept.
 pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) -> Value {
     let hook = seed::understand(hook);
     let mut request = Map::new();
@@ -85,7 +87,8 @@ pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) 
     request.into()
 }
 
-/// A generate-content response as a hook sees it: `text` is the answer without the model's thoughts, which are in `parts`.
+/// A generate-content response as a hook sees it. `text` is the answer without the model's thoughts; `parts` also
+/// contain the thoughts.
 pub fn to_hook_response(response: &Value) -> Value {
     let candidates =
         response.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -113,7 +116,8 @@ pub fn to_hook_response(response: &Value) -> Value {
     seen.into()
 }
 
-/// A hook's response in generate-content format. A part may be text or, as in seed 002, `{text}`.
+/// A hook's response in generate-content format. A part may be a string, or `{text}` as in LLxprt's hook
+/// documentation.
 pub fn from_hook_response(hook: &Value) -> Value {
     let candidates = hook.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut response = copy_keys(hook, &["text", "usageMetadata"]);
@@ -170,7 +174,7 @@ fn text_of(part: &Value) -> Option<&str> {
     part.get("text")?.as_str()
 }
 
-/// The message of an entry of `contents`, if it has any text.
+/// The role and text of an entry of `contents`; `None` if the entry has no text.
 fn message_of(content: &Value) -> Option<(&'static str, String)> {
     if let Value::String(text) = content {
         return Some(("user", text.clone()));
@@ -190,8 +194,8 @@ fn content_of(message: &Value) -> Value {
     json!({"role": message.get("role"), "parts": [{"text": text}]})
 }
 
-/// Puts the text of messages into the original entries. Entries that the hook did not see, and entries for which it sent no
-/// message, are kept: a hook cannot remove entries.
+/// Puts the text of messages into the original entries. Entries that the hook did not see are kept, and so are
+/// entries for which it sent no message. So a hook cannot remove entries.
 fn merged(messages: &[Value], base: &[Value]) -> Vec<Value> {
     let mut messages = messages.iter();
     let mut merged: Vec<Value> = base

@@ -12,8 +12,8 @@ use crate::switches::{MergeStrategy, ObjectionEffect, Profile};
 
 /// The decision about the action, and whether the agent continues.
 ///
-/// An `allow` is [`Decision::None`] if it does not skip the harness's own checks: the hook then does not object, but does not
-/// approve either. Only Claude Code's `allow` approves a call.
+/// An `allow` is [`Decision::None`] if it does not skip the harness's own checks: the hook does not object, but does
+/// not approve the call either. Only Claude Code's `allow` approves a call.
 pub fn interpret_output(profile: &Profile, event: &str, aggregated: &AggregatedResult) -> (Decision, Flow) {
     let (Some(row), Some(output)) = (profile.event(event), &aggregated.final_output) else {
         return (Decision::None, Flow::Go);
@@ -54,13 +54,13 @@ pub fn interpret_output(profile: &Profile, event: &str, aggregated: &AggregatedR
     }
 }
 
-/// Decision of an action in seed 003's format. A retry is not a decision: the caller tries again, or denies with a message that
-/// says so.
+/// Decision of an action in the format of the A3S hook design (seed 003 in `docs/seeds.md`). A retry is not a
+/// decision: the caller tries again, or denies with a message that names the retry.
 fn decision_of_action(output: &Value) -> Decision {
     if output.get("action").is_some_and(|action| action == "block") { Decision::Deny } else { Decision::None }
 }
 
-/// The strictest of the three fields that can contain a decision.
+/// The strictest decision in the three fields that can contain one.
 fn strictest_permission(output: &Value) -> Decision {
     let specific = output.get("hookSpecificOutput");
     let permission = specific.and_then(|specific| specific.get("permissionDecision"));
@@ -68,7 +68,7 @@ fn strictest_permission(output: &Value) -> Decision {
     let words = [output.get("decision"), permission, behaviour];
     let strictness = |word: &Value| match word.as_str() {
         Some("deny" | "block") => 4,
-        // The client ranks defer before ask; Tenterhook's order is the reverse.
+        // Claude Code ranks defer as stricter than ask. Tenterhook ranks ask as stricter.
         Some("defer") => 3,
         Some("ask") => 2,
         Some("allow" | "approve") => 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates commands that run while an image is built. Their effects on the image are intended: `rm -rf
-//! /var/lib/apt/lists/*` is usual in images, `rm -rf /etc` is not.
+//! Evaluates commands that run while a container image is built. Most of their effects on the image are intended: `rm
+//! -rf /var/lib/apt/lists/*` is usual in images, but `rm -rf /etc` is not.
 
 use tenterhook_event::Event;
 use tenterhook_facts::{Facts, FileOp, PathFact};
@@ -9,8 +9,8 @@ use tenterhook_policy::SessionState;
 
 use tenterhook_rulebook::{Rulebook, Ruling, command_event};
 
-/// Commands that are usual in images and dangerous on the user's machine. A rule that matches none of them also applies
-/// in an image.
+/// Commands that are usual in image builds but dangerous on the user's machine. A rule that matches one of them
+/// applies to an image build only if the command harms the image or the host.
 const USUAL_IMAGE_COMMANDS: &str = "\
 rm -rf /var/lib/apt/lists/* /usr/share/doc \"$CACHE\"
 useradd app && echo 'app ALL=(ALL) NOPASSWD:ALL' >> /etc/sudoers && echo x >> /etc/passwd
@@ -34,10 +34,10 @@ const ESSENTIAL_DIRECTORIES: &[&str] = &[
     "/var",
     "/var/lib",
 ];
-/// Directories that belong to the host: devices and the kernel.
+/// Directories that belong to the host: devices and kernel interfaces.
 const HOST_DIRECTORIES: &[&str] = &["/dev", "/proc", "/sys"];
 
-/// Returns the rulings on a script that also apply if it runs in an image.
+/// Returns the rulings on a script that also apply in an image build.
 pub(crate) fn harmful_rulings(book: &Rulebook, event: &Event, rulings: Vec<Ruling>) -> Vec<Ruling> {
     if rulings.is_empty() {
         return rulings;
@@ -54,7 +54,7 @@ pub(crate) fn harmful_rulings(book: &Rulebook, event: &Event, rulings: Vec<Rulin
     rulings.into_iter().filter(stands).collect()
 }
 
-/// Keeps only the facts that are harmful even in an image.
+/// Keeps only the facts that are harmful even in an image build.
 fn keep_harmful(facts: Facts) -> Facts {
     let mut facts = Facts { unparsed: false, unread: Vec::new(), ..facts };
     facts.effects.retain(|effect| {

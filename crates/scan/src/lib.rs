@@ -2,10 +2,10 @@
 
 //! Finds the shell commands in project files and evaluates rules on them.
 //!
-//! [`ScanReport::add_path`] walks a directory or reads one file. `tenterhook-command-files` knows which files contain commands (scripts,
-//! Makefiles, Dockerfiles, justfiles, Taskfiles, package scripts, CI pipelines) and extracts the commands with their
-//! lines. Each text is evaluated with a [`Rulebook`]; [`report`] writes the result as JSON and SARIF. Nothing is
-//! executed, and only the scanned files are read.
+//! [`ScanReport::add_path`] walks a directory or reads one file. The crate `tenterhook-command-files` knows which
+//! files contain commands (scripts, Makefiles, Dockerfiles, justfiles, Taskfiles, package scripts, CI pipelines) and
+//! extracts the commands with their lines. Each extracted script is evaluated with a [`Rulebook`]. [`report`] writes
+//! the result as JSON and SARIF. Nothing is executed, and only the scanned files are read.
 
 mod image;
 mod locate;
@@ -37,7 +37,7 @@ pub struct ScanReport {
 /// One rule that matched on one line.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ScanFinding {
-    /// Path of the file, as it was given or found.
+    /// Path of the file, as given by the caller or found in a directory.
     pub path: String,
     /// Line of the file, counted from one.
     pub line: usize,
@@ -108,8 +108,8 @@ impl ScanReport {
     }
 }
 
-/// Returns the directory in which the commands of a path would run. A directory is its own project; a file belongs to
-/// the current directory.
+/// Returns the directory in which the commands of a path would run. For a directory it is the directory itself; for a
+/// file it is the current directory.
 fn project_of(path: &Path, here: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(path)?;
     let project = if whole.is_dir() {

@@ -10,9 +10,9 @@ use crate::{image, statements};
 use tenterhook_command_files::{CommandText, RunLocation};
 use tenterhook_rulebook::{Rulebook, Ruling, command_event};
 
-/// Maximum number of bytes of earlier statements that are kept as context for later ones.
+/// Maximum number of bytes of earlier statements that are kept as context for later statements.
 const MAX_CONTEXT_BYTES: usize = 4 * 1024;
-/// Maximum number of bytes in total for which statements are evaluated together with their context.
+/// Maximum total number of bytes that are evaluated as a statement together with its context.
 const MAX_CONTEXT_EVALUATION_BYTES: usize = 256 * 1024;
 /// Maximum number of bytes that are evaluated at once.
 const MAX_EVALUATED_BYTES: usize = 60 * 1024;
@@ -25,7 +25,7 @@ pub(crate) fn find_lines(
     now: Timestamp,
 ) -> Vec<(usize, Ruling)> {
     let objections = |text: &str| objections(book, piece.location, text, directory, now);
-    // A text that is too long or too complex to be parsed at once is only evaluated in parts.
+    // A text that is too long or too complex to be parsed as a whole is evaluated only statement by statement.
     let readable = piece.text.len() <= MAX_EVALUATED_BYTES
         && book.can_parse(&command_event(&piece.text, Some(directory), now));
     let whole = readable.then(|| objections(&piece.text));
@@ -41,7 +41,8 @@ pub(crate) fn find_lines(
         let text = own.join("\n");
         let mut rulings = objections(&text);
         if !rulings.is_empty() && !before.is_empty() && together < MAX_CONTEXT_EVALUATION_BYTES {
-            // Alone, the statement is asked about or denied; with its context, the verdict may be milder or stricter.
+            // A rule asks or denies if the statement is evaluated alone. With its context, the verdict may be milder
+            // or stricter.
             together += before.len() + text.len();
             rulings = objections(&format!("{before}{text}"));
         }
@@ -59,7 +60,8 @@ pub(crate) fn find_lines(
             found.add(line, ruling);
         }
     }
-    // A match that needs the whole text is reported at the first statement with which it occurs.
+    // Some rules match only the whole text. They are reported at the first statement at which the text up to there
+    // matches.
     for ruling in whole.unwrap_or_default() {
         if !found.has(&ruling) {
             let shows = |end: usize| {
@@ -74,7 +76,7 @@ pub(crate) fn find_lines(
     found.lines.into_iter().collect()
 }
 
-/// Rulings found so far. A line is reported once, with its strictest ruling.
+/// Rulings found so far. Each line is reported once, with its strictest ruling.
 #[derive(Default)]
 struct LineRulings {
     lines: BTreeMap<usize, Ruling>,
@@ -90,7 +92,7 @@ impl LineRulings {
         }
     }
 
-    /// Whether this ruling of the rule, or a stricter one, was found.
+    /// Whether the same rule already has this ruling or a stricter one.
     fn has(&self, ruling: &Ruling) -> bool {
         self.all.iter().any(|other| other.rule == ruling.rule && other.verdict >= ruling.verdict)
     }
@@ -100,7 +102,7 @@ fn is_same_ruling(one: &Ruling, other: &Ruling) -> bool {
     (&one.rule, one.verdict) == (&other.rule, other.verdict)
 }
 
-/// Returns the first of several lines on which a condition is true; lines joined by `\` count as one.
+/// Returns the first line for which a condition is true; lines joined by `\`, `|` or `&&` are treated as one.
 fn find_line(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
     if lines.len() < 2 {
         return None;
@@ -119,13 +121,13 @@ fn find_line(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
     None
 }
 
-/// Whether a statement can change the meaning of later ones.
+/// Whether a statement can change the meaning of later statements.
 fn affects_later(text: &str) -> bool {
     let parts = ["=", "cd ", "pushd", "popd", "alias", "set ", "read ", "mapfile"];
     text.lines().count() <= 3 && parts.iter().any(|part| text.contains(part))
 }
 
-/// Returns the rulings on a text that ask or deny.
+/// Returns the rulings on a text whose verdict is ask or deny.
 fn objections(
     book: &Rulebook,
     location: RunLocation,

@@ -2,12 +2,12 @@
 
 //! Splits a script into statements, by lines.
 //!
-//! This only decides which line is reported. If a script is split in the wrong place, the line number is inexact but
-//! the verdict is the same.
+//! The split only decides which line is reported. If a script is split in the wrong place, the line number is
+//! inexact, but the verdict is the same.
 
 use std::ops::Range;
 
-/// Returns ranges of lines, each with a complete statement.
+/// Returns ranges of lines. Each range contains a complete statement.
 pub(crate) fn split_statements(lines: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -28,11 +28,11 @@ pub(crate) fn split_statements(lines: &[&str]) -> Vec<Range<usize>> {
 /// State of the parser between lines.
 #[derive(Default)]
 struct StatementSplitter {
-    /// The open quote.
+    /// The quote character that is still open.
     quote: Option<char>,
     /// The words that close the open blocks.
     open: Vec<&'static str>,
-    /// Pending here-documents: the delimiter, and whether tabs before it are ignored.
+    /// Here-documents whose text has not begun: the delimiter, and whether tabs before it are ignored.
     here: Vec<(String, bool)>,
     continued: bool,
 }
@@ -77,7 +77,7 @@ impl StatementSplitter {
                 (None, '#') if word.is_empty() => break,
                 (None, '<') if letters.peek() == Some(&'<') => {
                     letters.next();
-                    // `<<<` takes a string on the same line.
+                    // `<<<` is followed by a string on the same line, not by a here-document.
                     if letters.next_if_eq(&'<').is_none() {
                         let tabs = letters.next_if_eq(&'-').is_some();
                         self.here.extend(read_delimiter(&mut letters).map(|end| (end, tabs)));
@@ -90,7 +90,7 @@ impl StatementSplitter {
                 }
                 (None, ')') => {
                     self.end_word(&mut word, &mut at_command);
-                    // The `)` of a pattern in `case` does not close a block.
+                    // In a `case`, the innermost open block is not `(`, so the `)` of a pattern closes nothing.
                     self.close_block(")");
                     at_command = true;
                 }
@@ -103,7 +103,7 @@ impl StatementSplitter {
             }
         }
         self.end_word(&mut word, &mut at_command);
-        // A pipe or an `&&` list continues on the next line; a background job does not.
+        // After a pipe or `&&`, the statement continues on the next line. After a single `&` it does not.
         self.continued |= !matches!(operator.as_str(), "" | "&");
     }
 
@@ -122,7 +122,7 @@ impl StatementSplitter {
                 _ => {}
             }
         }
-        // A command follows after these words.
+        // After these words, the next word is a command again.
         *at_command = matches!(
             word.as_str(),
             "if" | "then" | "else" | "elif" | "do" | "while" | "until" | "{" | "!" | "time"

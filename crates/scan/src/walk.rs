@@ -13,7 +13,7 @@ use tenterhook_command_files::{FileKind, SCRIPT, is_shell_shebang, kind_by_name}
 /// Directories with third-party or generated files.
 const SKIPPED_DIRECTORIES: &[&str] =
     &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
-/// Maximum size of a scanned file. Larger files are not written by hand.
+/// Maximum size of a scanned file. Larger files are usually not written by hand.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Maximum depth of directories.
 const MAX_DIRECTORY_DEPTH: usize = 64;
@@ -55,7 +55,7 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
         .collect();
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (path, metadata) in entries {
-        // The metadata of an entry describes a link itself, so links are not followed.
+        // Symbolic links are not followed: the metadata of a directory entry describes the link itself.
         if metadata.is_dir() {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if !SKIPPED_DIRECTORIES.contains(&name) && depth < MAX_DIRECTORY_DEPTH {

@@ -49,7 +49,8 @@ fn find_pem(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let from = label_end + 5;
-    // The body: base64, headers, and line breaks as such or as `\n`.
+    // The body of the key consists of base64, headers and line breaks. A line break may be written as `
+    // `.
     let inside = |byte: &u8| {
         byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=\\:,.()\"'#>|*@<".contains(byte)
     };
@@ -58,7 +59,7 @@ fn find_pem(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
         end += bytes.get(end..)?.iter().take_while(|byte| inside(byte)).count();
         match bytes.get(end..)? {
             [b'-', b'-', b'-', b'-', b'-', ..] => break,
-            // A dash in a header, as in `DEK-Info`.
+            // This dash is part of a header name such as `DEK-Info`.
             [b'-', ..] => end += 1,
             _ => break,
         }
@@ -79,7 +80,7 @@ fn find_pem(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
     if closes && bytes.get(close..).is_some_and(|rest| rest.starts_with(b"-----")) {
         return Some(start.start..close + 5);
     }
-    // The end is missing. The part that is there is still a key.
+    // The end marker is missing, but the existing part is still a key.
     let kept = body.iter().rev().skip_while(|byte| !TokenAlphabet::Base64.contains(**byte)).count();
     Some(start.start..from + kept)
 }
@@ -143,7 +144,7 @@ pub(super) fn find_telegram_token(bytes: &[u8], start: Range<usize>, _: &mut usi
     let before = span_bytes(bytes, start.start.saturating_sub(11)..start.start);
     let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let first = start.start.checked_sub(digits).filter(|_| (8..=10).contains(&digits))?;
-    // `bot123…` in a URL.
+    // The number may follow `bot`, as in the URL `bot123…`.
     let bot = span_bytes(bytes, first.saturating_sub(3)..first) == b"bot";
     let length = TokenAlphabet::Url.run_len(bytes, start.end, 34);
     let token = span_bytes(bytes, start.end..start.end + 33);
@@ -241,7 +242,7 @@ pub(super) fn find_url_password(bytes: &[u8], start: Range<usize>, _: &mut usize
     fits.then_some(start.end + colon + 1..start.end + at)
 }
 
-/// Suffixes of a name that still names a secret: `secret_key`, `token_value`.
+/// Suffixes of a name. A name with such a suffix still names a secret: `secret_key`, `token_value`.
 const NAME_SUFFIXES: &[&[u8]] =
     &[b"", b"_key", b"-key", b"key", b"_access_key", b"_value", b"_key_base", b"_base"];
 
@@ -293,12 +294,13 @@ fn find_assigned_value(bytes: &[u8], name_end: usize, read: &mut usize) -> Optio
         None => byte.is_ascii_whitespace() || b"\"'`,;)}]&|<>\\".contains(byte),
     };
     let length = value.iter().position(stops);
-    // Without a closing quote the value is not quoted text.
+    // A value without a closing quote is not quoted text, so nothing is found.
     let length = match quote {
         Some(_) => length?,
         None => length.unwrap_or(value.len()),
     };
-    // A name inside an unquoted value is part of that value. Quoted text may contain assignments of its own.
+    // A name inside an unquoted value is part of that value, so it is not searched again. Quoted text may contain
+    // further assignments.
     if quote.is_none() {
         *read = name_end + from + length;
     }
@@ -308,14 +310,14 @@ fn find_assigned_value(bytes: &[u8], name_end: usize, read: &mut usize) -> Optio
 /// Whether a value is a secret, and not code, a name or a placeholder.
 fn is_secret(value: &[u8], quoted: bool, is_token: bool) -> bool {
     let has = |is: &dyn Fn(&u8) -> bool| value.iter().any(is);
-    // Characters of code, templates, variables and sentences.
+    // These characters occur in code, templates, variables and sentences, but not in secrets.
     let code: &[u8] = if quoted { b" \t{}<>" } else { b" \t(){}<>[]$\"'`*,;?" };
     let starts = value
         .first()
         .is_some_and(|byte| matches!(byte, b'$' | b'%' | b'<' | b'{' | b'/' | b'.' | b'@' | b'&' | b'*'));
     let address =
         [&b"://"[..], b"::"].iter().any(|sign| value.windows(sign.len()).any(|window| window == *sign));
-    // `process.env.KEY2`, `config.token_v2`
+    // The value is a path of names in code: `process.env.KEY2`, `config.token_v2`.
     let letters = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let path = |part: &[u8]| part.first().is_some_and(u8::is_ascii_alphabetic) && part.iter().all(letters);
     let names = value.contains(&b'.') && value.split(|byte| *byte == b'.').all(path) && !quoted;

@@ -2,8 +2,8 @@
 
 //! Finds secrets in text: their kind and position.
 //!
-//! Most tokens have a well-known prefix. One pass over the text finds every prefix. The form in the table is checked
-//! only at these positions. Passwords have no prefix; they are found by the name they are assigned to.
+//! Most tokens have a well-known prefix. One pass over the text finds every prefix. The forms in the table are
+//! checked only at these positions. Passwords have no prefix; they are found by the name to which they are assigned.
 
 mod check;
 mod context;

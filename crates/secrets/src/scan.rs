@@ -9,10 +9,10 @@ use super::Secret;
 use super::shape::{can_begin_at, can_end_at, match_parts, span_bytes};
 use super::table::{FormShape, TOKEN_FORMS, TokenForm};
 
-/// All prefixes, indexed by their first two bytes. Few texts have many of these pairs, and one table lookup per byte
-/// is about as fast as reading the text.
+/// All prefixes, indexed by their first two bytes. Most texts contain few of these pairs, and one table lookup per
+/// byte is about as fast as reading the text.
 struct PrefixIndex {
-    /// For each pair of bytes the number of its group; 0 for pairs that do not begin a prefix.
+    /// The number of the group for each pair of bytes; 0 for pairs that do not begin a prefix.
     groups: Box<[u8; 1 << 16]>,
     members: Vec<Vec<TokenPrefix>>,
 }
@@ -60,7 +60,7 @@ pub(super) fn scan(text: &str) -> Vec<Secret> {
     let PrefixIndex { groups, members } = &*PREFIXES;
     let bytes = text.as_bytes();
     let mut found: Vec<Candidate> = Vec::new();
-    // How far each form has read: a prefix inside a run was already read with that run.
+    // How far each form has read. A prefix before that position is part of a run that was already read.
     let mut read = [0usize; TOKEN_FORMS.len()];
     let mut first = bytes.first().copied().unwrap_or_default();
     for (at, second) in bytes.iter().skip(1).enumerate() {
@@ -85,8 +85,8 @@ pub(super) fn scan(text: &str) -> Vec<Secret> {
     resolve_overlaps(found, text)
 }
 
-/// Chooses among overlapping candidates: a known form before a guess, then the first in the text, then the one with
-/// the longer prefix.
+/// Chooses among overlapping candidates. A known form takes precedence over a guess, then the first candidate in the
+/// text, then the candidate with the longer prefix.
 fn resolve_overlaps(mut found: Vec<Candidate>, text: &str) -> Vec<Secret> {
     found.sort_by_key(|one| {
         (one.span.start, one.form.is_guess(), usize::MAX - one.prefix_len, usize::MAX - one.span.end)
@@ -130,7 +130,7 @@ impl TokenForm {
         }
     }
 
-    /// Whether the form recognizes a secret only by its surroundings.
+    /// Whether the form recognizes a secret only by the surrounding text.
     fn is_guess(&self) -> bool {
         matches!(self.shape, FormShape::Guess(_))
     }

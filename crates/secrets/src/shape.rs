@@ -61,7 +61,7 @@ impl TokenAlphabet {
     }
 }
 
-/// Returns the end of the parts if they match at `from`; sets `read` to the position that was examined last.
+/// Returns the end of the parts if they match at `from`. Sets `read` to the end of the last run that was examined.
 pub(super) fn match_parts(bytes: &[u8], from: usize, parts: &[TokenPart], read: &mut usize) -> Option<usize> {
     let mut at = from;
     for part in parts {
@@ -77,20 +77,21 @@ pub(super) fn match_parts(bytes: &[u8], from: usize, parts: &[TokenPart], read: 
     Some(at)
 }
 
-/// Whether a token can begin at a position: not in the middle of a word.
+/// Whether a token can begin at a position. It cannot begin in the middle of a word.
 pub(super) fn can_begin_at(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|at| bytes.get(at)) else { return true };
     let sign = bytes.get(at).is_some_and(|first| !TokenAlphabet::Url.contains(*first));
     if sign || !TokenAlphabet::Url.contains(*before) {
         return true;
     }
-    // The end of `\n`, `\t` or `\r` in quoted text, or of `%3D` in a URL.
+    // The preceding character may be the end of `
+    // `, `\t` or `\r` in quoted text, or of `%3D` in a URL.
     let at_back = |back: usize| at.checked_sub(back).and_then(|at| bytes.get(at));
     matches!(before, b'n' | b't' | b'r') && at_back(2) == Some(&b'\\')
         || before.is_ascii_hexdigit() && at_back(3) == Some(&b'%')
 }
 
-/// Whether a token can end at a position: no word character follows.
+/// Whether a token can end at a position. It can if no word character follows.
 pub(super) fn can_end_at(bytes: &[u8], at: usize) -> bool {
     !bytes.get(at).is_some_and(|byte| TokenAlphabet::Word.contains(*byte))
 }

@@ -14,7 +14,7 @@ use super::shape::TokenPart::{self, Run, Text};
 pub(super) struct TokenForm {
     pub(super) kind: &'static str,
     pub(super) about: &'static str,
-    /// Prefixes of the token, or texts that precede it.
+    /// Prefixes of the token, or strings that precede it.
     pub(super) starts: &'static [&'static str],
     pub(super) shape: FormShape,
 }
@@ -26,13 +26,14 @@ pub(super) enum FormShape {
     Token(&'static [TokenPart], TokenCheck),
     /// The token follows the prefix.
     Value(&'static [TokenPart], TokenCheck),
-    /// A function checks the surroundings.
+    /// A function checks the surrounding text.
     Context(FindSecretFn),
-    /// A secret only because of its surroundings. Any other form that matches takes precedence.
+    /// A secret that is recognized only by its surrounding text. Any other form that matches takes precedence.
     Guess(FindSecretFn),
 }
 
-/// Finds the secret around a prefix. The function stores in the number how far it has read; prefixes before that position are not tried again.
+/// Finds the secret around a prefix. The function stores how far it has read in its last argument. Prefixes before
+/// that position are not tried again.
 type FindSecretFn = fn(&[u8], Range<usize>, &mut usize) -> Option<Range<usize>>;
 
 const fn token(
@@ -313,7 +314,7 @@ pub(super) const TOKEN_FORMS: &[TokenForm] = &[
     ),
     token("age-key", "age secret key", &["AGE-SECRET-KEY-1"], &[Run(Capitals, 58, 58)], Varied),
     context("jwt", "JSON Web Token", &["eyJ"], context::find_jwt),
-    // Recognized only by their surroundings.
+    // Secrets that are recognized only by their surrounding text.
     guess(
         "authorization",
         "what an Authorization header carries",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tokens are generated while the tests run, so that secret scanners find none in this repository.
+//! Tests of the scanner. Tokens are generated while the tests run, so that secret scanners find none in this
+//! repository.
 
 mod context;
 
@@ -138,7 +139,7 @@ fn a_token_with_a_wrong_checksum_is_not_found() {
         assert_eq!(find_secrets(&format!("{start}{body}000000")), []);
         assert_eq!(find_secrets(&format!("{start}{}", random.text(BASE62, 36))), []);
     }
-    // As published with the description of the format.
+    // The example was published together with the description of the format.
     assert_eq!(&checksum(b"zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ"), b"0mLq17");
 }
 

@@ -32,7 +32,7 @@ pub fn plan_adoption(setup: &Setup<'_>, harness: &'static Harness) -> Result<Ins
     let settings = request.directory.join("settings.json");
     let bytes = file::read(&settings)?.unwrap_or_default();
     let text = file::text(&settings, &bytes)?;
-    // The plan rejects an unreadable text, with its position.
+    // An invalid file yields no hooks here. The plan reports the error with its position.
     let adoptable = survey(text).map(|survey| survey.taken).unwrap_or_default();
     let files = managed_files(home, &request, adoptable.iter().map(to_adopted_hook).collect());
     Ok(plan_install(&receipt_name(harness), &request, &files, &home.receipts())?)
@@ -43,12 +43,13 @@ pub fn plan_return(setup: &Setup<'_>, harness: &'static Harness) -> Result<Insta
     let home = setup.home;
     let request = wiring::install_request(setup, harness, &InstallOptions::default())?;
     let mut files = managed_files(home, &request, Vec::new());
-    // The hooks are restored before they are removed here.
+    // Reversed order: a hook returns to the harness's settings before it is removed from `tenterhook.yaml`.
     files.reverse();
     Ok(plan_uninstall(&receipt_name(harness), &files, &home.receipts())?)
 }
 
-/// Files of an adoption. `tenterhook.yaml` comes first: for a moment a hook exists twice, but it is never missing.
+/// Files that an adoption changes. `tenterhook.yaml` is written first: a hook may exist twice for a moment, but it is
+/// never missing.
 fn managed_files(home: &Home, request: &InstallRequest, entries: Vec<AdoptedHook>) -> Vec<ManagedFile> {
     let lines = HookLines { name: home.settings().display().to_string(), entries };
     vec![

@@ -11,18 +11,19 @@ use tenterhook_harness_install::{DetectedClient, HarnessClient as _, detect};
 use crate::Setup;
 use crate::wiring::{self, HookState, MACHINE_SCOPE};
 
-/// A harness of the table, and its state on this machine.
+/// A supported harness, and its state on this machine.
 #[derive(Debug)]
 pub struct DetectedHarness {
-    /// The harness of the table.
+    /// The harness's row in the table of harnesses.
     pub harness: &'static Harness,
-    /// Whether only the machine's settings guard the harness. Its events are then in the machine's ledger, not in the user's.
+    /// Whether only the machine's settings guard the harness. Its events are then in the machine's ledger, not in the
+    /// user's.
     pub by_machine: bool,
     /// State of the harness.
     pub state: HarnessState,
 }
 
-/// Checks every harness of the table. No program is run.
+/// Checks every harness in the table. No program is run.
 pub fn detect_harnesses(setup: &Setup<'_>) -> Vec<DetectedHarness> {
     HARNESSES.iter().map(|harness| detect_harness(setup, harness)).collect()
 }
@@ -76,7 +77,7 @@ fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWirin
             Err(error) => (HarnessWiring::Lost, vec![error.message]),
         };
         notes.extend(more);
-        // The last state other than `Yes` is reported.
+        // With several scopes, the last state other than `Yes` is reported.
         if wired == HarnessWiring::No || standing != HarnessWiring::Yes {
             wired = standing;
         }

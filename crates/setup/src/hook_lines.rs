@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Inserts hooks into the user's `tenterhook.yaml`, which is otherwise unchanged.
+//! Inserts hooks into the user's `tenterhook.yaml`. The rest of the file is unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) struct AdoptedHook {
     pub(crate) lines: Vec<String>,
 }
 
-/// Hooks that belong in the file.
+/// Hooks to insert into the file.
 #[derive(Debug)]
 pub(crate) struct HookLines {
     /// Name of the file in messages.
@@ -39,7 +39,7 @@ impl HookLines {
         self.load(text).hooks.iter().map(|hook| hook.id.to_string()).collect()
     }
 
-    /// Whether the changed text has no more problems than before.
+    /// Whether the changed text has at most as many problems as the text before the change.
     fn is_as_valid(&self, before: &str, after: &str) -> bool {
         self.load(after).problems.len() <= self.load(before).problems.len()
     }
@@ -65,7 +65,8 @@ impl SettingsEditor for HookLines {
         let mut text = text.to_owned();
         for lines in created.lines.iter().rev() {
             let without = text.replacen(lines, "", 1);
-            // A heading under which the user added something is kept.
+            // Keeps inserted lines whose removal would make the file invalid: the user may have added hooks below an
+            // inserted heading.
             if self.is_as_valid(&text, &without) {
                 text = without;
             }
@@ -161,7 +162,7 @@ fn find_insert_position(text: &str) -> Result<HookInsertPoint, SettingsError> {
         if indent.is_empty() {
             return Ok(empty);
         }
-        // In a map, the list is one of its keys.
+        // `hooks` is a map here, and the list of hooks is the value of its key `list`.
         let list = lines
             .iter()
             .enumerate()

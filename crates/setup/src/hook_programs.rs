@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The programs that hooks run: copies in the state directory, which stay when a package is moved or removed.
+//! The programs that hooks run. They are copies in the state directory, so they stay when a package is moved or
+//! removed.
 
 use std::cmp::Ordering;
 use std::io::Read;
@@ -22,14 +23,15 @@ const MAX_SMALL_PROGRAM_BYTES: u64 = 64 << 20;
 /// Chunk size for comparing two files.
 const COMPARE_CHUNK_BYTES: usize = 1 << 20;
 
-/// The running program itself. Its path could name another file by now, because the package may have been replaced.
+/// The running program itself. Its original path may refer to a different file by now, because the package may have
+/// been replaced.
 const RUNNING_PROGRAM: Option<&str> = if cfg!(target_os = "linux") { Some("/proc/self/exe") } else { None };
 
-/// Names and content of the small programs that harnesses start. The binary that contains them passes them in.
+/// Names and content of the small programs that harnesses start. The calling binary embeds them and passes them in.
 #[derive(Debug, Clone, Copy)]
 pub struct HookPrograms(pub &'static [(&'static str, &'static [u8])]);
 
-/// Returns the names of installed programs that differ from this version's, or are missing.
+/// Returns the names of installed programs that are missing or differ from those of this version.
 pub fn outdated_programs(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>, Failure> {
     let mut names = Vec::new();
     if !is_running_program(&home.bin().join(FULL_PROGRAM))? {
@@ -41,10 +43,10 @@ pub fn outdated_programs(home: &Home, programs: HookPrograms) -> Result<Vec<&'st
     Ok(names)
 }
 
-/// Installs this version's programs. Each is replaced by a rename, so that a hook that starts meanwhile runs the old or the new
-/// one.
+/// Installs this version's programs. Each program is replaced by a rename, so a hook that starts at that moment runs
+/// either the old or the new program.
 ///
-/// A guarded agent may not replace programs that are there, and newer programs are not replaced by older ones.
+/// Fails if a guarded agent would replace installed programs, or if the installed programs are newer.
 pub fn install_programs(setup: &Setup<'_>) -> Result<(), Failure> {
     let (home, programs) = (setup.home, setup.programs);
     let names = outdated_programs(home, programs)?;
@@ -58,11 +60,11 @@ pub fn install_programs(setup: &Setup<'_>) -> Result<(), Failure> {
     for (name, bytes) in programs.0.iter().filter(|(name, _)| names.contains(name)) {
         write_atomic(&home.bin().join(name), bytes, 0o755)?;
     }
-    // Last, because the marker names the installed version.
+    // The marker is written last, because it names the installed version.
     home.mark_installed()
 }
 
-/// Fails if installed programs would be replaced by a guarded agent, or by older ones.
+/// Fails if a guarded agent would replace installed programs, or if the installed programs are newer.
 pub fn check_replacement(setup: &Setup<'_>) -> Result<(), Failure> {
     refuse_replacement(setup, &outdated_programs(setup.home, setup.programs)?)
 }
@@ -93,7 +95,7 @@ pub fn refuse_older(home: &Home) -> Result<(), Failure> {
 
 /// Whether a file has the same bytes as the running program.
 pub fn is_running_program(path: &Path) -> Result<bool, Failure> {
-    // A link is not a copy, and a pipe would block.
+    // A symbolic link is not a copy, and opening a pipe would block.
     let is_link = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link && !path.starts_with("/proc") || !fs_err::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(false);
@@ -130,7 +132,7 @@ fn open_running_program() -> Result<File, Failure> {
 
 fn is_installed(home: &Home, name: &str, bytes: &[u8]) -> bool {
     let path = home.bin().join(name);
-    // A link of an earlier version would be followed.
+    // An earlier version may have created a symbolic link here, which would be followed.
     let is_link = fs_err::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
     let found = tenterhook_files::read_bytes(&path, FileClass::State, MAX_SMALL_PROGRAM_BYTES);
     !is_link && found.ok().flatten().as_deref() == Some(bytes)

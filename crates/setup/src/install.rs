@@ -17,7 +17,7 @@ use crate::{Setup, hook_programs, wiring};
 
 /// The only harness that sends hook calls over HTTP.
 const HTTP_HARNESS: &str = "claude-code";
-/// The program that is named in the settings of harnesses.
+/// The program that the settings of harnesses name.
 const HOOK_PROGRAM: &str = "tenterhook-hook";
 
 /// A change of one harness's settings.
@@ -48,7 +48,7 @@ pub fn plan_install(
     Ok(Proposal { harness, asked: asked.clone(), plan })
 }
 
-/// Applies planned changes with the same programs. Each is recorded first.
+/// Applies planned changes and installs this version's hook programs. Each change is recorded before it is made.
 pub fn apply_install(setup: &Setup<'_>, proposals: &[Proposal]) -> Result<(), Failure> {
     hook_programs::check_replacement(setup)?;
     proposals.iter().try_for_each(|proposal| apply(setup, proposal))
@@ -65,10 +65,10 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
         home.create()?;
         setup.host.record_change("install", detail)?;
     }
-    // The programs first: settings must not name a missing program.
+    // Programs are installed first, because settings must not name a missing program.
     hook_programs::install_programs(setup)?;
     keep_status_line(home, harness.id, plan.chained.as_deref())?;
-    // Harnesses of every account read the settings of the machine.
+    // Harnesses of every account read the machine's settings.
     let files = plan.steps.iter().map(|step| step.change.path.as_path());
     let public: Vec<_> = files.filter(|_| matches!(asked.scope, SettingsScope::Machine(_))).collect();
     for directory in public.iter().filter_map(|path| path.parent()) {
@@ -78,11 +78,12 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
     for settings in public {
         fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
     }
-    // Without a snapshot, hooks that find no daemon read the files themselves.
+    // Without a snapshot, a hook that finds no daemon would have to read the policy files itself.
     snapshot::write(home, setup.env, &WorkDirs::default()).map(drop)
 }
 
-/// Stores the user's own status line command, which Tenterhook's status line runs as well. `None` removes it.
+/// Stores the user's own status line command, because Tenterhook's status line also runs that command. `None` removes
+/// it.
 pub fn keep_status_line(home: &Home, harness: &str, command: Option<&str>) -> Result<(), Failure> {
     let path = tenterhook_shim::status::chain_file(&home.state, harness);
     match command {
@@ -94,7 +95,7 @@ pub fn keep_status_line(home: &Home, harness: &str, command: Option<&str>) -> Re
     }
 }
 
-/// A proposal in the format of the API and `--json`. `done`: the change was made.
+/// A proposal in the format of the API and `--json`. `done` means that the change was made.
 pub fn describe(setup: &Setup<'_>, proposal: &Proposal, done: bool) -> HarnessPlan {
     let (home, Proposal { harness, asked, plan }) = (setup.home, proposal);
     let shown = |path: &std::path::Path| path.display().to_string();

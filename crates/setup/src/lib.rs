@@ -2,8 +2,8 @@
 
 //! Guards the harnesses of a machine: detects them, plans the installation of hooks, and applies it.
 //!
-//! The command line and the dashboard use the same functions, so that both produce the same diff, receipt and record. This
-//! crate does not print or ask; the calling program implements [`SetupHost`].
+//! The command line and the dashboard use the same functions, so both produce the same diff, receipt and record. This
+//! crate does not print and asks no questions. The calling program implements [`SetupHost`] for that.
 
 pub mod adopt;
 pub mod detect;
@@ -36,12 +36,12 @@ pub struct Setup<'a> {
     pub host: &'a dyn SetupHost,
 }
 
-/// Functions of the calling program.
+/// Functions that the calling program provides.
 pub trait SetupHost {
     /// Address of the daemon's TCP port as `HOST:PORT`; `None` if it listens on its socket only.
     fn daemon_address(&self) -> Result<Option<String>, Failure>;
 
-    /// Fails if the caller is a guarded agent; `action` is what it may not do.
+    /// Fails if the caller is a guarded agent. `action` names the refused action in the error.
     fn refuse_guarded_agent(&self, action: &str) -> Result<(), Failure>;
 
     /// Records a change before it is made. A change that cannot be recorded is not made.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings that a harness reads as plain JSON, but that contain comments or trailing commas: the harness ignores the whole
-//! file. Tenterhook offers to remove them; a backup of the original is kept.
+//! Removes comments and trailing commas from settings that a harness reads as plain JSON. Such a harness ignores the
+//! whole file if it contains them. A backup of the original is kept.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub fn can_become_plain(path: &Path) -> bool {
 
 /// Removes comments and trailing commas from a file. Returns the path of the backup.
 pub fn make_plain(path: &Path) -> Result<PathBuf, Failure> {
-    // A link of a dotfile manager stays a link.
+    // The target is edited, so a symbolic link (for example of a dotfile manager) stays a link.
     let path = &fs_err::canonicalize(path)?;
     let text = read_text(path, FileClass::Configuration, MAX_SETTINGS_BYTES)?.unwrap_or_default();
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs_err::metadata(path)?.permissions()) & 0o777;

@@ -14,9 +14,9 @@ use tenterhook_error::Failure;
 
 /// Version of this program.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Command that makes hooks and daemon run this version.
+/// Command that updates the hooks and the daemon to this version.
 pub const REFRESH_COMMAND: &str = "tenterhook self refresh";
-/// Versions before the field existed: 0.1.0 wrote none.
+/// Version shown if the marker file names none: 0.1.0 and earlier did not write it.
 const UNMARKED_VERSION: &str = "0.1.0 or older";
 
 /// Version of a program, compared with the running one.
@@ -36,7 +36,7 @@ pub struct ReleaseVersion {
     pre_release: String,
 }
 
-/// File that a running daemon writes into the state directory.
+/// Content of the file that a running daemon writes into the state directory.
 #[derive(Deserialize)]
 struct DaemonCard {
     pid: i32,
@@ -59,7 +59,7 @@ impl ReleaseVersion {
 }
 
 impl ProgramVersion {
-    /// Compares a version with the running program's. An invalid one counts as older.
+    /// Compares a version with the running program's version. An invalid version is treated as older.
     pub fn new(version: &str) -> Self {
         let age = match (ReleaseVersion::parse(version), ReleaseVersion::parse(PROGRAM_VERSION)) {
             (Ok(one), Ok(other)) => one.cmp(&other),
@@ -80,7 +80,7 @@ pub fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
     ))
 }
 
-/// Version of the running daemon, from its file, without a connection; `None` if none runs.
+/// Version of the running daemon, read from its file without connecting to it; `None` if no daemon is running.
 fn of_daemon(home: &Home) -> Option<ProgramVersion> {
     let text = state_file(&home.daemon()).ok().flatten()?;
     let card: DaemonCard = serde_json::from_str(&text).ok()?;
@@ -89,7 +89,7 @@ fn of_daemon(home: &Home) -> Option<ProgramVersion> {
     Some(ProgramVersion::new(&card.version))
 }
 
-/// All versions, for JSON. `daemon` is the version that the daemon reported, if it did.
+/// All versions as JSON. `daemon` is the version that the daemon reported, if any.
 pub fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
     json!({
         "program": PROGRAM_VERSION,
@@ -100,7 +100,7 @@ pub fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
     })
 }
 
-/// Advice for the user about different versions, in one sentence.
+/// Advice for the user if versions differ, in one sentence.
 pub fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -> Option<String> {
     let named = [("the hooks", hooks), ("the daemon", daemon)];
     let with = |age: Ordering| -> Vec<String> {
@@ -124,7 +124,7 @@ pub fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -
     Some(format!("{} {verb} {order} than this program ({PROGRAM_VERSION}): {fix}", names.join(" and ")))
 }
 
-/// Advice if the hook programs or the running daemon have another version.
+/// Advice if the hook programs or the running daemon have a different version.
 pub fn version_advice(home: &Home) -> Option<String> {
     advice(of_hook_programs(home).as_ref(), of_daemon(home).as_ref())
 }

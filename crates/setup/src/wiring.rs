@@ -46,7 +46,7 @@ pub fn unsupported_reason(harness: &Harness) -> Option<&'static str> {
     reasons.all(|reason| reason.is_some()).then_some(first)
 }
 
-/// The install request for the given options.
+/// Builds the install request for the given options.
 pub fn install_request(
     setup: &Setup<'_>,
     harness: &'static Harness,
@@ -86,7 +86,7 @@ fn no_machine_scope(harness: &Harness, scope: MachineScope) -> Failure {
     .hint("omit `--system` to guard it for one account")
 }
 
-/// The daemon's TCP port, for a harness that sends hook calls over HTTP.
+/// The daemon's TCP address and token, for a harness that sends hook calls over HTTP.
 fn http_transport(setup: &Setup<'_>) -> Result<HookTransport, Failure> {
     let token = tenterhook_home::state_file(&setup.home.token()).ok().flatten().ok_or_else(|| {
         Failure::internal("the daemon has no token yet, which the client needs")
@@ -110,7 +110,7 @@ pub fn installed_options(home: &Home, installer: &Installer) -> Vec<InstallOptio
     all
 }
 
-/// Compares the hooks in one scope with the installed ones.
+/// Compares the hooks in one scope with the hooks that this version would install.
 pub fn compare_hooks(
     setup: &Setup<'_>,
     harness: &'static Harness,
@@ -121,8 +121,8 @@ pub fn compare_hooks(
     Ok(if plan.is_noop() { HookState::Complete(plan) } else { HookState::Lost(plan) })
 }
 
-/// Hooks in the machine's settings, as they apply to this account. `None` if there are none, or in the machine's own state
-/// directory.
+/// Hooks in the machine's settings, as they apply to this account. `None` if the settings have none, or if the state
+/// directory is itself the machine's.
 pub fn machine_hooks(setup: &Setup<'_>, harness: &Harness) -> Option<MachineHooks> {
     let machine = setup.home.machine_home()?;
     let directory = setup.working_directory.clone();
@@ -134,7 +134,7 @@ pub fn machine_hooks(setup: &Setup<'_>, harness: &Harness) -> Option<MachineHook
     )
 }
 
-/// Gaps in the hook coverage of a version of a harness, and the version to update to, one sentence each.
+/// Known gaps in the hook support of a harness version, with the version to update to; one sentence each.
 pub fn version_gaps(harness: &Harness, version: Option<&str>) -> Vec<String> {
     let Some(version) = version else { return Vec::new() };
     let gaps = harness.version_gaps.iter().filter(|gap| gap.affects(version));
@@ -172,7 +172,8 @@ pub fn scope_name(scope: &SettingsScope) -> String {
     }
 }
 
-/// Root of the project that contains a directory: the nearest repository above, otherwise the directory itself.
+/// Root of the project that contains a directory: the nearest repository above it. Without a repository, it is the
+/// directory itself.
 pub fn project_root(directory: &Path) -> PathBuf {
     let root = directory.ancestors().find(|directory| directory.join(".git").exists());
     root.unwrap_or(directory).to_owned()

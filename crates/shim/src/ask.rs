@@ -14,27 +14,27 @@ use crate::wire::{DaemonMessage, HookRequest, Malformed};
 
 /// Time within which the daemon must send its first message.
 const FIRST_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
-/// Longest silence of the daemon after that.
+/// Longest silence of the daemon after its first message.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 /// Size of the first read: larger than most replies, within one page.
 const READ_CHUNK_BYTES: usize = 1024;
-/// A write up to this size always fits into a socket's buffer, even without a reader.
+/// A write up to this size always fits into a socket's buffer, even if the other side does not read.
 const SAFE_WRITE_BYTES: usize = 32 * 1024;
 /// Longest path in a socket address.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Reason why the daemon sent no answer. The short message is recorded with the call.
+/// Reason why the daemon did not answer. Its short message is recorded with the call.
 #[derive(Debug)]
 pub enum AskError {
     /// No daemon listens on the socket.
     NoDaemon,
-    /// The daemon sent nothing within the time limit.
+    /// The daemon sent nothing within `FIRST_REPLY_TIMEOUT`.
     Silent,
-    /// The daemon did not finish in time.
+    /// The daemon did not finish within the time limit of the call.
     TookTooLong,
     /// The daemon closed the connection.
     HungUp,
-    /// The connection failed in another way.
+    /// The connection failed for another reason.
     Broken(std::io::Error),
     /// The call cannot be encoded as a request.
     Request(Malformed),
@@ -42,9 +42,9 @@ pub enum AskError {
     UnreadableReply(Malformed),
     /// The reply has more bytes than its header announces.
     OverlongReply,
-    /// The reply belongs to another request.
+    /// The reply belongs to a different request.
     OtherReply,
-    /// The daemon asks the hook to evaluate the call itself, with a reason.
+    /// The daemon tells the hook to evaluate the call itself, and gives a reason.
     Fallback(String),
 }
 
@@ -90,7 +90,7 @@ impl From<std::io::Error> for AskError {
 pub struct DaemonAnswer {
     /// Exit code for the harness.
     pub exit: u8,
-    /// Received bytes, which contain standard output and then standard error.
+    /// Received bytes: standard output, followed by standard error.
     bytes: Vec<u8>,
     stdout: (usize, usize),
     stderr: (usize, usize),
@@ -108,10 +108,10 @@ impl DaemonAnswer {
     }
 }
 
-/// Connects to a socket within a time limit.
+/// A function that connects to a socket within a time limit.
 type Connect = fn(&Path, Duration) -> std::io::Result<UnixStream>;
 
-/// Sends a call to the daemon behind this socket.
+/// Sends a call to the daemon that listens on this socket.
 pub fn ask(socket: &Path, request: &HookRequest<'_>, payload: &[u8]) -> Result<DaemonAnswer, AskError> {
     ask_with(connect, socket, request, payload)
 }
@@ -146,20 +146,21 @@ fn ask_with(
 
 /// Connects within a time limit. A path that is too long for a socket address is opened through its directory.
 ///
-/// The kernel blocks a caller while the queue of a daemon that accepts nothing is full, and the standard library has no
-/// timeout for that. So another thread connects, and is abandoned if it takes too long.
+/// If the queue of a daemon that accepts no connections is full, the kernel blocks the caller, and the standard
+/// library has no timeout for that. So another thread connects, and is abandoned if it takes too long.
 pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let (send, receive) = std::sync::mpsc::channel();
     let socket = socket.to_owned();
     std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-        // The receiver is gone if the time limit has passed.
+        // The receiver is already dropped if the time limit has passed.
         drop(send.send(connect_blocking(&socket)));
     })?;
     receive.recv_timeout(within).unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Like [`connect`] without another thread, which would cost more than the rest of a hook call: a signal interrupts the
-/// kernel. Signals are delivered to any thread, so this is only for programs with a single one.
+/// Like [`connect`], but without another thread, because starting a thread would cost more than the rest of a hook
+/// call. A signal interrupts the blocking system call instead. The kernel delivers signals to any thread of a
+/// process, so this works only in programs with a single thread.
 pub(crate) fn connect_from_single_thread(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let alarm = ConnectAlarm::set(within);
     let connected = connect_blocking(socket);
@@ -184,7 +185,7 @@ fn connect_blocking(socket: &Path) -> std::io::Result<UnixStream> {
     Err(std::io::Error::other("its path is too long"))
 }
 
-/// Usually sends both parts in one write.
+/// Sends the header and the payload, usually in one write.
 fn send(stream: &mut UnixStream, header: &[u8], payload: &[u8]) -> std::io::Result<()> {
     let sent = stream.write_vectored(&[IoSlice::new(header), IoSlice::new(payload)])?;
     if sent < header.len() {
@@ -197,7 +198,7 @@ fn send(stream: &mut UnixStream, header: &[u8], payload: &[u8]) -> std::io::Resu
     Ok(())
 }
 
-/// Reads messages until the one that ends the call.
+/// Reads messages until one that ends the call.
 fn answer(mut stream: UnixStream, until: Instant) -> Result<DaemonAnswer, AskError> {
     let mut bytes = vec![0; READ_CHUNK_BYTES];
     let (mut start, mut used) = (0, 0);
@@ -220,7 +221,7 @@ fn answer(mut stream: UnixStream, until: Instant) -> Result<DaemonAnswer, AskErr
                 None => break,
                 Some((DaemonMessage::Wait, length)) => start += length,
                 Some((DaemonMessage::Version(version), length)) => {
-                    // Kept only if it is needed for a message, to avoid an allocation.
+                    // Stores the version only if it differs, to avoid an allocation in the usual case.
                     daemon_version = (version != VERSION).then(|| version.to_owned());
                     start += length;
                 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The command line of a hook call, and the harness's variables.
+//! The command line of a hook call, and the environment variables that harnesses set.
 
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use crate::harness_rows::{NEUTRAL_REPLIES, PROJECT_VARIABLES};
 
-/// Default time limit of a call; installed harnesses wait a minute.
+/// Default time limit of a call. Harnesses are configured to wait one minute.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(55);
 
 /// One hook call of a harness.
@@ -21,20 +21,20 @@ pub struct ShimCall {
     pub within: Duration,
 }
 
-/// Name of the harness's project variable.
+/// Name of the variable in which the harness passes the project root.
 pub fn project_variable(harness: &str) -> Option<&'static str> {
     PROJECT_VARIABLES.iter().find(|(id, _)| *id == harness).map(|(_, name)| *name)
 }
 
-/// Standard output that means "no match" at this event.
+/// Standard output that means "no match" for this event.
 pub fn neutral_reply(harness: &str, event: &str) -> &'static str {
     let reply = |event: &str| NEUTRAL_REPLIES.iter().find(|row| (row.0, row.1) == (harness, event));
     reply(event).or_else(|| reply("")).map_or("", |(_, _, text)| text)
 }
 
 impl ShimCall {
-    /// Parses the arguments `<harness> <event> [--within SECONDS]`. Returns `None` for others, which are passed to the full
-    /// program for its error message.
+    /// Parses the arguments `<harness> <event> [--within SECONDS]`. Returns `None` for all other arguments; the
+    /// caller passes those to the full program, which prints an error message.
     pub fn read(words: &[OsString]) -> Option<Self> {
         let mut names = Vec::with_capacity(2);
         let mut within = DEFAULT_CALL_TIMEOUT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fallback when the daemon does not answer: this process is replaced by the full program, which evaluates the rules itself.
+//! Fallback when the daemon does not answer: this process is replaced by the full program, which evaluates the rules
+//! itself.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Write};
@@ -26,8 +27,8 @@ pub struct FallbackExec<'a> {
 }
 
 impl FallbackExec<'_> {
-    /// Runs a call in the full program. Usually does not return. Returns the exit code if the full program had to run as a
-    /// child, and an error if it could not be started.
+    /// Runs a call in the full program. Usually this replaces the process and does not return. Returns the exit code
+    /// if the full program had to run as a child, and an error if it could not be started.
     pub fn call(&self, program: &Path, harness: &str, event: &str) -> std::io::Result<u8> {
         let mut command = Command::new(program.with_file_name(FULL_PROGRAM));
         command.args(["hook", "--fallback", self.why.unwrap_or_default(), "--id", self.id]);
@@ -49,13 +50,13 @@ pub fn words(program: &Path, words: &[OsString]) -> std::io::Error {
     Command::new(program.with_file_name(FULL_PROGRAM)).arg("hook").args(words).exec()
 }
 
-/// A pipe that contains the whole payload, if it fits.
+/// A pipe that contains the whole payload; `None` if the payload does not fit.
 #[cfg(target_os = "linux")]
 fn filled(payload: &[u8]) -> Option<PipeReader> {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::OpenOptionsExt;
 
-    // Its capacity depends on the user's other pipes, so the write is tried without blocking.
+    // The capacity of a pipe depends on the user's other pipes, so the write is tried without blocking.
     let (reader, writer) = std::io::pipe().ok()?;
     let path = Path::new("/proc/self/fd").join(writer.as_raw_fd().to_string());
     let mut file =
@@ -63,7 +64,8 @@ fn filled(payload: &[u8]) -> Option<PipeReader> {
     file.write_all(payload).ok().map(|()| reader)
 }
 
-/// The capacity of every pipe on other systems.
+/// A pipe that contains the whole payload; `None` if the payload does not fit. On systems other than Linux, every
+/// pipe holds at least 4096 bytes.
 #[cfg(not(target_os = "linux"))]
 fn filled(payload: &[u8]) -> Option<PipeReader> {
     let (reader, mut writer) = std::io::pipe().ok()?;
@@ -73,14 +75,15 @@ fn filled(payload: &[u8]) -> Option<PipeReader> {
     writer.write_all(payload).ok().map(|()| reader)
 }
 
-/// Runs the full program as a child, because the payload does not fit into a pipe and has to be written while it reads.
+/// Runs the full program as a child. This is needed if the payload does not fit into a pipe and must be written while
+/// the child reads.
 fn run(command: &mut Command, payload: &[u8]) -> std::io::Result<u8> {
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // The child need not read all of it.
+        // A write error is ignored, because the child may end without reading everything.
         drop(stdin.write_all(payload));
     }
     let status = child.wait()?;
-    // A killed child has not decided: deny wherever that is possible.
+    // A killed child has made no decision, so deny wherever that is possible.
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2))
 }

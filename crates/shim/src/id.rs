@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Creates an id. The standard library has no random numbers, but seeds its hash tables with 128 random bits of the
-/// system; hashing with such a key gives unique ids.
+/// Creates an id. The standard library has no random number generator, but it seeds its hash tables with 128 random
+/// bits from the operating system. A hash with such a key is random enough for unique ids.
 pub fn mint() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let key = RandomState::new();
@@ -16,7 +16,7 @@ pub fn mint() -> String {
     of(now.as_millis(), random)
 }
 
-/// 48 bits of milliseconds, 80 bits of randomness, 26 characters that sort by time.
+/// Encodes 48 bits of milliseconds and 80 bits of randomness as 26 characters that sort by time.
 fn of(unix_ms: u128, random: u128) -> String {
     let number = (unix_ms & ((1 << 48) - 1)) << 80 | random & ((1 << 80) - 1);
     let digit = |layout: u32| {

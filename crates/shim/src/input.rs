@@ -15,16 +15,16 @@ use crate::wire::MAX_PAYLOAD_BYTES;
 pub const PAYLOAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Message for a payload that could not be read.
 pub const UNREADABLE_INPUT: &str = "standard input cannot be read";
-/// Size of the first read: larger than most payloads, few pages.
+/// Size of the first read: larger than most payloads, but only a few pages.
 const READ_CHUNK_BYTES: usize = 8 * 1024;
 /// `O_NONBLOCK` on systems where a pipe can be reopened.
 #[cfg(target_os = "linux")]
 pub(crate) const NONBLOCKING: i32 =
     if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 0x80 } else { 0x800 };
 
-/// Reads standard input to its end, at most one byte more than allowed, so that an oversized payload is noticed. A pipe that is
-/// never closed must neither block the agent nor let the call pass when the harness gives up: it fails with
-/// [`ErrorKind::TimedOut`].
+/// Reads standard input to its end. Reads at most one byte more than allowed, so that an oversized payload is
+/// noticed. A pipe that is never closed must not block the agent, and the call must not pass because the harness
+/// gives up. So such a read fails with [`ErrorKind::TimedOut`].
 pub fn read(within: Duration) -> std::io::Result<Vec<u8>> {
     let until = Instant::now() + within;
     let own = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
@@ -47,8 +47,8 @@ pub fn read(within: Duration) -> std::io::Result<Vec<u8>> {
     read_with_deadline(own, until)
 }
 
-/// A pipe or terminal. The standard library has no read timeout for it, but a pipe can be reopened as non-blocking; usually
-/// all data is already there.
+/// Reads from a pipe or terminal. The standard library has no read timeout for these, but a pipe can be reopened as
+/// non-blocking. Usually all data has already arrived.
 #[cfg(target_os = "linux")]
 fn read_with_deadline(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
     let again = File::options().read(true).custom_flags(NONBLOCKING).open("/proc/self/fd/0");
@@ -74,14 +74,14 @@ fn read_with_deadline(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
 fn read_in_thread(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::Builder::new().spawn(move || {
-        // The receiver is gone if the time limit has passed.
+        // The receiver is already dropped if the time limit has passed.
         drop(send.send(read_to_end(own, until, |_| Ok(()))));
     })?;
     let left = until.saturating_duration_since(Instant::now());
     receive.recv_timeout(left).map_err(|_| ErrorKind::TimedOut)?
 }
 
-/// Reads until the end. `wait` is called before every retry after an empty read, and may give up.
+/// Reads until the end. Before each retry after an empty read, `wait` is called; it can end the read with an error.
 fn read_to_end<R: Read>(
     mut from: R,
     until: Instant,
@@ -96,7 +96,7 @@ fn read_to_end<R: Read>(
         }
         match from.read(bytes.get_mut(used..).unwrap_or_default()) {
             Ok(0) => break,
-            // A slow trickle of data must end as well.
+            // A writer that sends data slowly but steadily must not exceed the deadline either.
             Ok(_) if Instant::now() > until => return Err(ErrorKind::TimedOut.into()),
             Ok(count) => used += count,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

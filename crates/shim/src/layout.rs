@@ -42,14 +42,14 @@ pub struct StateLayout {
     pub state: Option<PathBuf>,
     /// Whether Tenterhook is known to be installed in the state directory.
     pub is_installed: bool,
-    /// Socket of the daemon, if it is not in the state directory.
+    /// Socket of the daemon, if it is outside the state directory.
     socket: Option<PathBuf>,
 }
 
 impl StateLayout {
-    /// Finds the state directory of an installed program: `<state>/bin/<program>` next to a marker file. It takes precedence over the
-    /// environment, because a project's settings can set variables for hooks. Without it the environment decides, then the
-    /// platform's default.
+    /// Finds the state directory. A program at `<state>/bin/<program>` uses `<state>` if it contains the marker file.
+    /// This takes precedence over the environment, because a project's settings can set variables for hooks. Without a
+    /// marker file, the environment decides, and then the platform's default.
     pub fn find(
         program: Option<&Path>,
         variable: impl Fn(LocationVariable) -> Option<std::ffi::OsString>,

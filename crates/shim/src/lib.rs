@@ -2,12 +2,14 @@
 
 //! The small programs that harnesses start, often twice for every tool call.
 //!
-//! `tenterhook-hook` reads the payload, sends it to the daemon over its Unix socket and prints the harness's native reply. On any
-//! failure it is replaced by the full program, which evaluates the rules in-process. `tenterhook-status` prints the status
-//! line. This crate depends only on the standard library, so that the programs are small, static and quick to start.
+//! `tenterhook-hook` reads the payload, sends it to the daemon over a Unix socket and prints the harness's native
+//! reply. On any failure it replaces itself by the full program, which evaluates the rules in-process.
+//! `tenterhook-status` prints the status line. This crate depends only on the standard library, so that the programs
+//! are small, static and quick to start.
 //!
-//! The pipeline of a call: [`call`] parses the command line, [`input`] reads the payload, [`layout`] locates the daemon's
-//! socket, [`ask`] sends the call in the protocol of [`wire`], and [`fallback_exec`] is the fallback. It begins in [`mod@start`].
+//! Stages of a call: [`mod@start`] is the program entry, [`call`] parses the command line, [`input`] reads the
+//! payload, [`layout`] locates the daemon's socket, and [`ask`] sends the call in the protocol of [`wire`]. If the
+//! daemon does not answer, [`fallback_exec`] starts the full program.
 
 pub mod ask;
 pub mod call;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Program entry without the set-up of the standard library.
+//! Program entry that skips the initialization of the standard library.
 //!
-//! Before `main`, the standard library reads the stack's limits from `/proc/self/maps`, installs handlers that report a
-//! stack overflow, checks whether the first three descriptors are open, and ignores `SIGPIPE`. For a program that runs half a
-//! millisecond this is a tenth of its run time, and only the last step is needed: writing to a closed pipe must return an
-//! error, because the exit code is then all that is left.
+//! Before `main`, the standard library reads the stack's limits from `/proc/self/maps`, installs handlers that report
+//! a stack overflow, checks whether the first three descriptors are open, and ignores `SIGPIPE`. For a program that
+//! runs for half a millisecond, this is a tenth of its run time. Only the last step is needed: writing to a closed
+//! pipe must return an error, so that the program can still report a verdict by its exit code.
 //!
 //! None of this unsafe code accesses memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Systems on which the programs use their own entry point. On others the standard library would not know their arguments.
+/// Defines the entry point of a program. On systems other than Linux with glibc, the standard entry point is used,
+/// because without it the standard library would not know the program's arguments.
 #[macro_export]
 macro_rules! start {
     ($run:path) => {
@@ -38,10 +39,10 @@ pub fn ignore_broken_pipes() {
     alarm::signal(SIGPIPE, IGNORE);
 }
 
-/// Interrupts a connection attempt that takes too long; dropping it cancels the alarm. If the attempt has not begun when
-/// the time is over, it is interrupted a second later.
+/// Interrupts a connection attempt that takes too long. Dropping the value cancels the alarm. If the alarm rings
+/// before the attempt has begun, it rings again a second later.
 ///
-/// It is a signal, so the program must have a single thread and must not block `SIGALRM`.
+/// The alarm is a signal, so the program must have a single thread and must not block `SIGALRM`.
 #[derive(Debug)]
 pub(crate) struct ConnectAlarm(());
 
@@ -55,14 +56,14 @@ mod alarm {
     }
 }
 
-/// The same number on every supported system.
+/// Number of the signal, which is the same on every supported system.
 const SIGALRM: i32 = 14;
 
-/// Whether an attempt is in progress. A signal that arrives while the alarm is cancelled must not set it again: it would end
-/// the program that replaces this one.
+/// Whether an attempt is in progress. If a signal arrives while the alarm is being cancelled, its handler must not
+/// set the alarm again. The alarm would survive `exec` and end the full program.
 static IS_CONNECTING: AtomicBool = AtomicBool::new(false);
 
-/// An interrupted call returns an error; otherwise the signal is repeated.
+/// Signal handler. An interrupted system call returns an error. If no call was interrupted, the signal is repeated.
 extern "C" fn ring_again(_: i32) {
     if IS_CONNECTING.load(Ordering::SeqCst) {
         alarm::alarm(1);
@@ -70,7 +71,7 @@ extern "C" fn ring_again(_: i32) {
 }
 
 impl ConnectAlarm {
-    /// Interrupts after this time, rounded to seconds if it is longer than one.
+    /// Interrupts after this time. A time longer than one second is rounded down to whole seconds.
     pub(crate) fn set(within: std::time::Duration) -> Self {
         IS_CONNECTING.store(true, Ordering::SeqCst);
         alarm::signal(SIGALRM, ring_again as *const () as usize);

@@ -14,11 +14,11 @@ use crate::VERSION;
 use crate::ask::connect_from_single_thread;
 use crate::wire::{ClientRequest, DaemonMessage, MAX_HEADER_BYTES};
 
-/// Time limit of the daemon; short, because the user is waiting.
+/// Time limit for the daemon's reply. It is short, because the user is waiting.
 const STATUS_TIMEOUT: Duration = Duration::from_millis(200);
-/// Time limit of the status line command that was configured before.
+/// Time limit of the status line command that was configured before the install.
 const CHAINED_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
-/// Longest output of that command that is shown, in bytes.
+/// Longest shown output of that command, in bytes.
 const MAX_CHAINED_BYTES: usize = 64 * 1024;
 /// File below the state directory with the previous status line command.
 pub const CHAIN_FILE: &str = "status-chain";
@@ -32,7 +32,7 @@ pub struct StatusAnswer {
     pub daemon_version: Option<String>,
 }
 
-/// Text of the status line; without a reply the daemon is offline.
+/// Text of the status line. Without a reply, it says that the daemon is offline.
 pub fn line(answer: Option<&StatusAnswer>) -> String {
     let Some(StatusAnswer { text, daemon_version }) = answer else {
         return "Tenterhook ⚠ daemon offline".to_owned();
@@ -50,7 +50,7 @@ pub fn line(answer: Option<&StatusAnswer>) -> String {
                 Some(count) => format!("{count} approvals pending"),
                 None => text.to_owned(),
             };
-            // Without control characters, which a terminal would execute.
+            // Removes control characters, because the terminal would interpret them.
             let text: String = text.chars().filter(|letter| !letter.is_control()).take(80).collect();
             format!("Tenterhook ⚠ {text}")
         }
@@ -83,11 +83,11 @@ pub fn ask(socket: &Path) -> Option<StatusAnswer> {
     None
 }
 
-/// Output of the previous status line command, which receives the same input. Its failure or slowness must not hide
-/// Tenterhook's line.
+/// Output of the previous status line command, which receives the same input. Tenterhook's own line must appear even
+/// if that command fails or is slow.
 pub fn chained(command: &str, input: &[u8]) -> Option<String> {
     let until = Instant::now() + CHAINED_COMMAND_TIMEOUT;
-    // Sockets instead of pipes, because they have timeouts.
+    // Uses sockets instead of pipes, because sockets have timeouts.
     let (mut stdin, their_stdin) = UnixStream::pair().ok()?;
     let (mut stdout, their_stdout) = UnixStream::pair().ok()?;
     let mut child = Command::new("/bin/sh")
@@ -121,7 +121,7 @@ pub fn chained(command: &str, input: &[u8]) -> Option<String> {
     said.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Both on one line: the previous output first, then Tenterhook's.
+/// Joins both outputs: the previous command's output first, then Tenterhook's.
 pub fn joined(theirs: Option<&str>, ours: &str) -> String {
     match theirs.map(str::trim_end).filter(|theirs| !theirs.is_empty()) {
         Some(theirs) => format!("{theirs} · {ours}\n"),
@@ -129,13 +129,14 @@ pub fn joined(theirs: Option<&str>, ours: &str) -> String {
     }
 }
 
-/// File with the previous status line command of a harness. That of Claude Code has no harness name in it.
+/// File with the previous status line command of a harness. The file name contains the harness's id, except for
+/// Claude Code.
 pub fn chain_file(state: &Path, harness: &str) -> PathBuf {
     let plain = harness.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     match harness {
         "" | "claude-code" => state.join(CHAIN_FILE),
         other if plain => state.join(format!("{CHAIN_FILE}-{other}")),
-        // No harness has this name.
+        // An invalid id gets a file name that no harness uses.
         _ => state.join("status-chain-none"),
     }
 }
@@ -145,7 +146,7 @@ pub fn chain(state: &Path, harness: &str) -> Option<String> {
     let mut text = String::new();
     let length = u64::try_from(MAX_CHAINED_BYTES).unwrap_or(u64::MAX);
     let path = chain_file(state, harness);
-    // Opening a pipe would wait for a writer.
+    // Checks the type first, because opening a pipe would wait for a writer.
     if !std::fs::symlink_metadata(&path).ok()?.is_file() {
         return None;
     }
@@ -190,7 +191,7 @@ mod tests {
     fn a_chained_command_reads_the_same_and_cannot_hide_us() {
         assert_eq!(chained("cat; echo; echo two", b"{\"x\":1}").as_deref(), Some("{\"x\":1}\ntwo\n"));
         assert_eq!(chained("echo no; exit 3", b""), None);
-        // Longer than a test may take: none of them is waited for.
+        // The commands sleep longer than a test may take, so the test fails if `chained` waits for them.
         assert_eq!(chained("echo early; sleep 1000", b""), None);
         assert_eq!(chained("exec 0<&-; sleep 1000 & echo on", &vec![b'x'; 1 << 20]), None);
     }

@@ -2,7 +2,7 @@
 
 //! TH1: the protocol between hooks and the daemon (`docs/spec/hook-socket.md`).
 //!
-//! Pure functions on bytes: nothing is read or written here.
+//! All functions work on bytes and do no I/O.
 //!
 //! ```
 //! use tenterhook_shim::wire::{ClientRequest, DaemonMessage, HookRequest};
@@ -63,30 +63,30 @@ pub struct HookRequest<'a> {
     pub harness: &'a str,
     /// Event, as named in the harness's settings.
     pub event: &'a str,
-    /// Id of the event, created by the client. Each id gets one decision.
+    /// Id of the event, created by the client. The daemon makes one decision for each id.
     pub id: &'a str,
-    /// Time limit of the client in milliseconds.
+    /// Time limit of the call in milliseconds.
     pub within_ms: u64,
     /// Version of the client; empty if it sent none.
     pub version: &'a str,
     /// Revision of TH1 that the client supports; 1 if it sent none.
     pub revision: u32,
-    /// Value of the harness's project variable, which may be any bytes.
+    /// Value of the harness's project variable. It may contain any bytes.
     pub project: Option<&'a [u8]>,
-    /// Id of the client's parent process; 0 if it sent none. It grants no permissions.
+    /// Process id of the client's parent; 0 if the client sent none. It grants no permissions.
     pub parent: u32,
     /// Number of payload bytes after the header.
     pub payload_len: usize,
 }
 
-/// The head of one message of the daemon.
+/// The first line of a message from the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DaemonMessage<'a> {
     /// The daemon is still working on the call.
     Wait,
     /// Version of the daemon, sent before the answer to clients of revision 2.
     Version(&'a str),
-    /// The harness's native reply: exit code, then the bytes of each stream.
+    /// The native reply for the harness: the exit code, then the bytes of both streams.
     Reply {
         /// Exit code for the harness.
         exit: u8,
@@ -95,7 +95,7 @@ pub enum DaemonMessage<'a> {
         /// Number of bytes of standard error, after standard output.
         stderr_len: usize,
     },
-    /// The daemon cannot answer, with the reason: the client evaluates the call itself.
+    /// The daemon cannot answer and gives the reason. The client has to evaluate the call itself.
     Fallback(&'a str),
     /// State of the daemon, for the status line.
     Status(&'a str),
@@ -113,13 +113,13 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-// === impl Asked ===
+// === impl ClientRequest ===
 
 impl<'a> ClientRequest<'a> {
     /// The complete request for the status line.
     pub const STATUS: &'static [u8] = b"TH1 status\nrevision 2\n\n";
 
-    /// Parses a header and returns its length; `None` if it is incomplete.
+    /// Parses a header. Returns the request and the header's length; `None` if the header is incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
         if !bytes.starts_with(MAGIC) {
             let so_far = bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes);
@@ -145,7 +145,7 @@ impl<'a> ClientRequest<'a> {
     }
 }
 
-// === impl Request ===
+// === impl HookRequest ===
 
 impl<'a> HookRequest<'a> {
     fn of(
@@ -170,7 +170,7 @@ impl<'a> HookRequest<'a> {
             payload_len,
         };
         for line in lines {
-            // Unknown lines of a newer client are ignored.
+            // Lines that this version does not know are ignored, because a newer client may send them.
             if let Some(revision) = revision_of(line) {
                 request.revision = revision;
             } else if let Some(version) = line.strip_prefix(b"version ") {
@@ -225,10 +225,11 @@ impl<'a> HookRequest<'a> {
     }
 }
 
-// === impl Reply ===
+// === impl DaemonMessage ===
 
 impl<'a> DaemonMessage<'a> {
-    /// Parses the head of one message and returns its length; `None` if it is incomplete.
+    /// Parses the first line of a message. Returns the message and the line's length; `None` if the line is
+    /// incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
         let window = bytes.get(..MAX_HEADER_BYTES).unwrap_or(bytes);
         let Some(end) = window.iter().position(|byte| *byte == b'\n') else {
@@ -266,7 +267,7 @@ impl<'a> DaemonMessage<'a> {
         Ok(Some((reply, end + 1)))
     }
 
-    /// Writes the head of a message; the streams of a reply follow it directly.
+    /// Writes the first line of a message; the streams of a reply follow it directly.
     pub fn write(&self, to: &mut Vec<u8>) {
         to.extend_from_slice(MAGIC);
         match self {
@@ -286,7 +287,7 @@ impl<'a> DaemonMessage<'a> {
         to.push(b'\n');
     }
 
-    /// A complete reply: the head and both streams.
+    /// A complete reply: the first line and both streams.
     pub fn whole(exit: u8, stdout: &[u8], stderr: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(48 + stdout.len() + stderr.len());
         DaemonMessage::Reply { exit, stdout_len: stdout.len(), stderr_len: stderr.len() }.write(&mut bytes);
@@ -296,7 +297,7 @@ impl<'a> DaemonMessage<'a> {
     }
 }
 
-/// Whether a text can be a single word between spaces.
+/// Whether a text is a valid name: one word without spaces.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.len() <= 256 && word.bytes().all(|byte| byte > b' ' && byte != 0x7F)
 }

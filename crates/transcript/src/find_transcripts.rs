@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds transcripts on this machine. Symbolic links are not followed, so that only files that the harness wrote are read.
+//! Finds transcripts on this machine. Symbolic links are not followed, so that only files that the harness wrote are
+//! read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,8 @@ pub fn find_transcripts(
     (found, left_out)
 }
 
-/// Sort key that puts files before directories, so that a session's own transcript precedes those of its subagents.
+/// Sort key that puts files before directories. So a session's own transcript precedes the transcripts of its
+/// subagents.
 fn sort_key(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
     let above = path.parent().into_iter().flat_map(Path::iter).map(|name| (true, name.to_owned()));
     let name = path.file_name().unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads a file of JSON objects, one per line. At most one line is in memory.
+//! Reads a file of JSON objects, one per line. At most one line is in memory at a time.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -18,7 +18,8 @@ pub(crate) fn open_regular_file(path: &Path) -> io::Result<File> {
     file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Passes every line to `each`. A line that is not a JSON object, or longer than the largest payload, is reported as unread.
+/// Passes every line to `each`. A line that is not a JSON object, or longer than the largest payload, is reported as
+/// unread.
 pub(crate) fn read_json_lines(
     path: &Path,
     reader: &mut TranscriptReader<'_>,
@@ -29,7 +30,7 @@ pub(crate) fn read_json_lines(
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A long line must not keep its memory for the rest of the file.
+        // Frees the memory of a long line, so that it is not kept for the rest of the file.
         line.shrink_to(1 << 20);
         let read = input.by_ref().take(limit).read_until(b'\n', &mut line)?;
         if read == 0 {

@@ -2,8 +2,9 @@
 
 //! Reads the transcripts that harnesses wrote about past sessions, and converts them to events.
 //!
-//! Files are only read: their content is never run, followed or sent. To support another harness, add a module that says where
-//! its transcripts are and how to read them, and a row in [`TRANSCRIPTS`]. [`TranscriptReader`] creates the events.
+//! Files are only read: nothing in them is run, followed as a link or sent. To support another harness, add a module
+//! that says where its transcripts are and how to read them, and a row in [`TRANSCRIPTS`]. [`TranscriptReader`]
+//! creates the events.
 
 mod claude_code;
 mod codex;

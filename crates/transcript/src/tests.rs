@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads transcripts that the pinned client versions wrote. `tests/fixtures/transcripts` is a home directory in which each client
-//! did the same work: write a file, fail, delete a directory, call an MCP server, start a subagent. pi, which has no subagents,
-//! ran a script instead: `tests/fixtures/pi-transcripts`.
+//! Reads transcripts that the pinned client versions wrote. `tests/fixtures/transcripts` is a home directory in which
+//! each client did the same work: write a file, fail, delete a directory, call an MCP server, start a subagent. pi
+//! has no subagents and ran a script instead; its transcripts are in `tests/fixtures/pi-transcripts`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -118,7 +118,7 @@ fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
     let home = home();
     let (db, aside) = (home.path().join(".local/share/opencode/opencode.db"), home.path().join("aside"));
     std::fs::create_dir(&aside).unwrap();
-    // The state after a crash: the log exists, its index does not.
+    // Creates the state after a crash: the write-ahead log exists, but its index does not.
     let writer = rusqlite::Connection::open(&db).unwrap();
     writer
         .execute_batch(
@@ -134,7 +134,7 @@ fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
         drop(std::fs::remove_file(left.join(name)));
     }
     copy(&aside, left);
-    // First without the index of the log, then with an empty index.
+    // Reads the database first without the index of the log, then with an empty index.
     for index in [None, Some("")] {
         if let Some(text) = index {
             std::fs::write(left.join("opencode.db-shm"), text).unwrap();
@@ -155,7 +155,7 @@ fn a_session_that_is_written_down_twice_is_told_once() {
     let once = read_all(of("claude-code"), home.path()).events.len();
     let project = home.path().join(".claude/projects/-home-dev-project");
     let session = project.join("861cdcc5-2d89-41f0-8a3c-c34d6213dc7d.jsonl");
-    // A resumed session continues in a new file that begins with the content of the first.
+    // A resumed session continues in a new file that begins with the content of the first file.
     let text = std::fs::read_to_string(&session).unwrap().replace("861cdcc5", "99999999");
     std::fs::write(project.join("99999999-2d89-41f0-8a3c-c34d6213dc7d.jsonl"), text).unwrap();
     let twice = read_all(of("claude-code"), home.path()).events;
@@ -226,7 +226,7 @@ fn links_and_pipes_are_named_and_never_opened() {
         why,
         [("pipe.jsonl", "not a regular file"), ("root", "symbolic link"), ("zero.jsonl", "symbolic link")]
     );
-    // A link that replaces a file after it was found is not opened either.
+    // A pipe that replaces a file after the file was found is not opened either.
     let found = TranscriptFile { path: project.join("pipe.jsonl"), bytes: 0, modified_ms: 0 };
     let mut to = |_| {};
     assert!(TranscriptReader::new(of("claude-code"), &mut to).read(&found).is_err());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts the content of transcripts to events, each emitted once.
+//! Converts the content of transcripts to events. Each event is emitted once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use tenterhook_event::{Event, EventId, EventKind, McpToolId, Timestamp, ToolCall
 use super::{TranscriptFile, transcripts_of};
 use tenterhook_harness::{Harness, mcp};
 
-/// Number of calls that may wait for their result; an incomplete transcript has few.
+/// Maximum number of calls that may wait for their result. Even an incomplete transcript has only a few.
 const MAX_PENDING_CALLS: usize = 4096;
 
 /// Output of a [`TranscriptReader`].
@@ -21,7 +21,7 @@ pub enum TranscriptOutput {
     Event(Box<Event>),
     /// A part that could not be used.
     UnreadPart(UnreadPart),
-    /// This many more bytes were read.
+    /// Reports how many more bytes were read.
     Advanced(u64),
 }
 
@@ -72,7 +72,7 @@ pub struct TranscriptReader<'a> {
     last: Timestamp,
     /// Calls whose result has not been read yet.
     pending_calls: HashMap<String, ToolCall>,
-    /// Ids of emitted events, because the content of a resumed session may be written twice.
+    /// Ids of emitted events. They are stored because the content of a resumed session may be written twice.
     emitted: HashSet<EventId>,
 }
 
@@ -177,8 +177,9 @@ impl<'a> TranscriptReader<'a> {
         self.emit(event);
     }
 
-    /// Creates an event. Its id is derived from the transcript's content, so that the same event is never imported twice. The id
-    /// does not depend on the session, because a resumed session repeats the same calls under another session id.
+    /// Creates an event. Its id is derived from the transcript's content, so the same event is never imported twice.
+    /// The id does not depend on the session, because a resumed session repeats the same calls under a different
+    /// session id.
     fn event(&mut self, context: &EventContext, kind: EventKind, mark: &str) -> Event {
         let ts = context.ts.unwrap_or(self.last);
         self.last = ts;

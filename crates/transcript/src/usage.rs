@@ -2,19 +2,19 @@
 
 //! Reads token counts from the transcript of a running session, line by line.
 //!
-//! The agent can write to its own transcript. Text that the agent adds before or after the client's line must not hide that line.
-//! A line that cannot be parsed is reported and not treated as a line without usage.
+//! The agent can write to its own transcript. Text that the agent adds before or after the client's text on a line
+//! must not hide the client's text. A line that cannot be parsed is reported and not treated as a line without usage.
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use tenterhook_event::{Timestamp, TokenCounts};
 
-/// More tokens than one answer can have. A line with more was not written by the client.
+/// More tokens than one answer can have. A line with a larger number was not written by the client.
 const MAX_ANSWER_TOKENS: u64 = 1_000_000_000;
 /// More tokens than one session can have.
 const MAX_SESSION_TOKENS: u64 = 10_000_000_000_000;
-/// Number of object starts that are tried in a line that is not a single object.
+/// Maximum number of failed attempts to find the start of an object in a line that is not a single object.
 const MAX_OBJECT_STARTS: usize = 32;
 
 /// How token counts are read from a transcript while its session runs.
@@ -84,7 +84,8 @@ impl UsageFormat {
             };
             rest = text.get(length..).unwrap_or_default();
         }
-        // If a value was split, its pieces have no token counts.
+        // A line is unreadable if it contains no value. It is also unreadable if a part of it failed and no token
+        // counts were found: the counts may have been in that part.
         if values == 0 || failures > 0 && found.is_empty() { Err(UnreadableLine) } else { Ok(found) }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct DecisionStats {
     minutes: BTreeMap<u64, MinuteStats>,
 }
 
-/// Statistics of one minute, or the sum of several.
+/// Statistics of one minute, or the sum of several minutes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MinuteStats {
     pub(crate) decided: u64,
@@ -42,7 +42,7 @@ impl DecisionStats {
         self.minutes = self.minutes.split_off(&latest.saturating_sub(MAX_MINUTES));
     }
 
-    /// Returns the latest minutes, oldest first. The last one is the current minute.
+    /// Returns the statistics of the latest minutes, oldest first. The last one is the current minute.
     pub(crate) fn last_minutes(&self, number: usize, now_ms: u64) -> Vec<MinuteStats> {
         let now = now_ms / 60_000;
         let number = u64::try_from(number).unwrap_or(MAX_MINUTES).min(MAX_MINUTES);
@@ -90,7 +90,7 @@ impl MinuteStats {
         *self.durations.entry(histogram_bin(line.took_us)).or_default() += 1;
     }
 
-    /// Returns a percentile of the durations in microseconds, accurate to a quarter.
+    /// Returns a percentile of the durations in microseconds. The error is at most a quarter of the value.
     pub(crate) fn percentile_us(&self, percent: u64) -> Option<u64> {
         let all: u64 = self.durations.values().sum();
         let rank = (all * percent).div_ceil(100).max(1);

@@ -5,8 +5,8 @@
 //! The caller passes messages ([`TuiMessage`]) to [`update`], which changes the [`TuiState`] and returns what the
 //! caller must fetch or do ([`TuiCommand`]). [`draw`] draws the state on a `ratatui` frame.
 //!
-//! Agents choose most of the shown text. All text enters through `parse`, which replaces control characters and
-//! characters that hide or reorder others ([`plain`]).
+//! Agents choose most of the shown text. All text passes through `parse`, which replaces control characters and
+//! characters that hide or reorder other characters ([`plain`]).
 
 mod decision_stats;
 mod input_prompt;

@@ -134,7 +134,7 @@ pub enum GivenProof {
     Code(String),
 }
 
-// === impl Subject ===
+// === impl FetchTarget ===
 
 impl FetchTarget {
     /// Returns the API path of the data.
@@ -166,7 +166,7 @@ fn percent_encode(text: &str) -> String {
     text.bytes().map(quote).collect()
 }
 
-// === impl Deed ===
+// === impl UserAction ===
 
 impl UserAction {
     /// Returns the name of the privileged action, which the user types and the ledger records. `None` if the action
@@ -209,7 +209,7 @@ impl UserAction {
     }
 }
 
-// === impl Scope ===
+// === impl ApproveFor ===
 
 impl ApproveFor {
     /// Returns the name of the scope in the API.

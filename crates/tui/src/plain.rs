@@ -8,8 +8,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// Maximum number of zero-width characters in one cell.
 const MAX_COMBINING_MARKS: usize = 3;
 
-/// Returns the text on one line. Control characters are shown as pictures (`␛`), and characters that hide or reorder
-/// others as `�`, so that a user who approves a command can see them.
+/// Returns the text on one line. Control characters are shown as symbols (`␛`), and characters that hide or reorder
+/// other characters are shown as `�`. So a user who approves a command can see them.
 pub fn single_line(text: &str) -> String {
     let mut marks = 0;
     let mut output = String::with_capacity(text.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How long conditions take: `cargo run --release -p tenterhook-when --example time`.
+//! Measures how long conditions take: `cargo run --release -p tenterhook-when --example time`.
 
 #![expect(clippy::print_stdout, reason = "a measurement is printed")]
 
@@ -22,7 +22,7 @@ const CONDITIONS: &[&str] = &[
     r#"tool.args == {"command": "x"}"#,
 ];
 
-/// Refused for what they cost: how long until that is known.
+/// Conditions that exceed the budget. Measures how long it takes to detect that.
 const TOO_EXPENSIVE: &[&str] = &[
     "tool.args.many.exists(a, tool.args.many.exists(b, a + b == \"no\"))",
     "tool.args.many.map(a, tool.args.many.map(b, tool.args.many)).size() == 0",
@@ -53,7 +53,7 @@ fn main() -> Result<(), WhenError> {
     Ok(())
 }
 
-/// About 1 KiB as JSON, and `more` arguments.
+/// An event of about 1 KiB as JSON, plus the arguments in `more`.
 fn event(more: Value) -> Event {
     let mut event = Event::new(
         EventId::from_parts(1_763_193_600_000, 7),

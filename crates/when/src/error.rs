@@ -63,12 +63,12 @@ pub(crate) fn too_many_loops() -> String {
 }
 
 impl WhenError {
-    /// Converts the first error of the parser; later ones usually follow from it.
+    /// Converts the first error of the parser. Later errors are usually caused by the first one.
     pub(crate) fn from_parser(errors: &ParseErrors) -> Self {
         let Some(first) = errors.errors.first() else {
             return Self::Syntax { line: 1, column: 1, message: "not an expression".to_owned() };
         };
-        // The depth limit stops the parser, which reports that as an error of its own.
+        // The depth limit stops the parser. The parser reports this as an error of its own.
         if first.msg.contains("Recursion limit") {
             return Self::TooDeep;
         }
@@ -80,8 +80,8 @@ impl WhenError {
         }
     }
 
-    /// Converts an error of the library. Such errors contain whole values, but text of the agent must not appear
-    /// in a log, so only types and names are kept.
+    /// Converts an error of the library. Its errors contain whole values, but text from the agent must not appear in
+    /// a log. So only types and names are kept.
     pub(crate) fn from_library(error: &ExecutionError) -> Self {
         use ExecutionError as E;
         let text = match error {

@@ -57,8 +57,8 @@ impl When {
 
     /// Whether the condition is true for this event.
     ///
-    /// An error is not an answer. For a rule it counts as a match, for a hook as a failure of the hook; in neither
-    /// case may it count as "no match".
+    /// An error does not mean "no match". For a rule, the caller treats an error as a match; for a hook, as a failure
+    /// of the hook.
     pub fn holds(&self, event: &Event) -> Result<bool, WhenError> {
         run::run(&self.compiled, event)
     }

@@ -2,9 +2,9 @@
 
 //! Limits the cost of one condition.
 //!
-//! The library does not count steps, so the cost is limited from outside: reading a value of the event costs its
-//! size, a loop costs its length times the cost of its body (charged in advance), and `+` costs the size of the copy.
-//! When the budget is used up, the result is an error, regardless of the expression's own result.
+//! The library does not count steps, so the cost is limited from outside. Reading a value of the event costs its
+//! size. A loop costs its length times the cost of its body, charged in advance. `+` costs the size of the copy. When
+//! the budget is used up, the result is an error, regardless of the expression's own result.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -28,8 +28,8 @@ pub const BUDGET: u32 = 250_000;
 /// Number of bytes of text that cost one unit.
 const BYTES_PER_COST_UNIT: usize = 256;
 
-/// The remaining budget of an evaluation. It is also a value of the expression language, so that it can be passed
-/// to functions of this crate; no expression can name it.
+/// The remaining budget of an evaluation. It is also a value of the expression language, so that it can be passed to
+/// functions of this crate. No expression written by a user can name it.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: AtomicU32,
@@ -45,7 +45,7 @@ impl Budget {
         Self { left: AtomicU32::new(BUDGET), exceeded: AtomicU8::new(WITHIN_LIMITS) }
     }
 
-    /// Spends `cost`. Returns `None` if the budget is not sufficient; then nothing is left.
+    /// Spends `cost`. Returns `None` if the budget is not sufficient; the budget is then empty.
     pub(crate) fn spend(&self, cost: usize) -> Option<()> {
         let left = self.left.load(Ordering::Relaxed);
         let rest = u32::try_from(cost).ok().and_then(|cost| left.checked_sub(cost));
@@ -56,13 +56,13 @@ impl Budget {
         rest.map(|_| ())
     }
 
-    /// Notes that a list is too long for a loop.
+    /// Records that a list is too long for a loop.
     pub(crate) fn too_many(&self) {
         self.fail(ITEMS_EXCEEDED);
     }
 
-    /// Returns the limit that was exceeded. An expression may have hidden the error (`… || true`), so the caller
-    /// checks this.
+    /// Returns the limit that was exceeded. The caller must check this, because an expression may have hidden the
+    /// error (`… || true`).
     pub(crate) fn exceeded(&self) -> Option<WhenError> {
         match self.exceeded.load(Ordering::Relaxed) {
             WITHIN_LIMITS => None,
@@ -103,7 +103,7 @@ impl Val for Budget {
 
 impl StaticVal for Budget {}
 
-/// Returns the error that stops an evaluation; [`Budget::exceeded`] has the reason.
+/// Returns the error that stops an evaluation. [`Budget::exceeded`] returns the reason.
 pub(crate) fn limit_error() -> ExecutionError {
     ExecutionError::function_error("when", "limit")
 }

@@ -2,10 +2,10 @@
 
 //! Checks a parsed expression and rewrites it for evaluation.
 //!
-//! Names, functions, depth, loops and patterns are checked. A path such as `tool.args.command` becomes one name
-//! that is read directly from the event, so that no map of the event is built. `matches` takes a pattern that is
-//! compiled here, once. Loops and `+` pay their cost. Names that begin with `@` are internal: no expression can
-//! contain them.
+//! Names, functions, depth, loops and patterns are checked. A path such as `tool.args.command` becomes one name that
+//! is read directly from the event, so no map of the event has to be built. The pattern of `matches` is compiled
+//! here, once. Loops and `+` are rewritten to charge their cost to the budget. Names that begin with `@` are
+//! internal: no expression written by a user can contain them.
 
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, SourceInfo, operators,
@@ -20,7 +20,7 @@ use crate::result_type::never_boolean;
 use crate::run::{ADD, BUDGET, LOOP, MATCHES, PATTERN_PREFIX, PRESENCE_PREFIX, Pattern, VALUE_PREFIX};
 use crate::variables::{EventPath, VARIABLES};
 
-/// Functions that a condition may call; the parser handles operators and macros.
+/// Functions that a condition may call. Operators and macros are not listed, because the parser handles them.
 const FUNCTIONS: &[&str] = &[
     "contains",
     "startsWith",
@@ -75,7 +75,7 @@ struct Lowering<'s> {
     /// Variables of the enclosing loops.
     bound: Vec<String>,
     loops: usize,
-    /// The greatest depth so far.
+    /// The greatest nesting depth found so far.
     depth: usize,
 }
 
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         self.bound.iter().any(|bound| bound == name)
     }
 
-    /// Replaces `a.b.c` and `has(a.b.c)`, where `a` is a variable, by one name.
+    /// Replaces `a.b.c` or `has(a.b.c)` by one name, if `a` is a variable.
     fn select(&mut self, select: SelectExpr, depth: usize) -> Result<Expr, WhenError> {
         let prefix = if select.test { PRESENCE_PREFIX } else { VALUE_PREFIX };
         match select_chain(&select) {
@@ -168,7 +168,7 @@ impl Lowering<'_> {
             let message = format!("unknown function `{}`; known: {}", one_line(name), FUNCTIONS.join(", "));
             return Err(self.refuse(id, message));
         }
-        // The library recognises its own `@result + [x]` and appends in place, so it is not changed.
+        // The library recognises its own `@result + [x]` and appends in place, so this addition is left unchanged.
         let appends = matches!(call.args.first(), Some(IdedExpr { expr: Expr::Ident(name), .. }) if name.starts_with('@'));
         if let Some(target) = call.target.take() {
             call.target = Some(Box::new(self.expr(*target, depth)?));
@@ -181,7 +181,7 @@ impl Lowering<'_> {
         Ok(Expr::Call(call))
     }
 
-    /// Compiles the pattern once. The library would compile it at every call, without a limit.
+    /// Compiles the pattern once. The library would compile it in every call, without a size limit.
     fn matches(&mut self, id: u64, call: CallExpr, depth: usize) -> Result<Expr, WhenError> {
         let mut args: Vec<_> = call.target.map(|target| *target).into_iter().chain(call.args).collect();
         let (Some(pattern), Some(text), true) = (args.pop(), args.pop(), args.is_empty()) else {
@@ -229,7 +229,7 @@ impl Lowering<'_> {
         self.loops -= 1;
         self.bound.truncate(outside);
 
-        // The cost of a loop is paid in advance: the number of elements times the nodes of the body.
+        // The cost of a loop is charged in advance: the number of elements times the number of nodes in the body.
         let body = count_nodes(&loop_cond).saturating_add(count_nodes(&loop_step));
         let body = Expr::Literal(LiteralValue::Int(CelInt::from(i64::try_from(body).unwrap_or(i64::MAX))));
         let args = vec![range, IdedExpr { id, expr: body }, budget_argument(id)];
@@ -277,7 +277,7 @@ fn budget_argument(id: u64) -> IdedExpr {
     IdedExpr { id, expr: Expr::Ident(BUDGET.to_owned()) }
 }
 
-/// Returns the number of nodes of a checked expression; string literals count by length.
+/// Returns the number of nodes of a checked expression. A string literal has a cost that depends on its length.
 fn count_nodes(node: &IdedExpr) -> usize {
     let all = |nodes_of: &[IdedExpr]| nodes_of.iter().map(count_nodes).sum::<usize>();
     1 + match &node.expr {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates a condition, with the internal names and functions of the rewritten expression.
+//! Evaluates a condition, and defines the internal names and functions that the rewritten expression uses.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,30 +16,31 @@ use crate::limits::{Budget, MAX_LOOP_ITEMS, cost_of, limit_error};
 use crate::lower::CompiledCondition;
 use crate::stack::{evaluation_stack_bytes, with_stack};
 
-/// Prefix of a name that stands for the value of a path.
+/// Prefix of a name whose value is the value of a path.
 pub(crate) const VALUE_PREFIX: &str = "@fact";
-/// Prefix of a name that stands for whether the event has a path.
+/// Prefix of a name whose value says whether the event has a path.
 pub(crate) const PRESENCE_PREFIX: &str = "@has";
-/// Prefix of a name that stands for a compiled pattern.
+/// Prefix of a name whose value is a compiled pattern.
 pub(crate) const PATTERN_PREFIX: &str = "@pattern";
 /// Name of the budget.
 pub(crate) const BUDGET: &str = "@budget";
-/// `@loop(range, nodes of the body, budget)` pays for a loop and returns its range.
+/// `@loop(range, nodes of the body, budget)` charges for a loop and returns its range.
 pub(crate) const LOOP: &str = "@loop";
-/// `@add(a, b, budget)` pays for an addition and returns the sum.
+/// `@add(a, b, budget)` charges for an addition and returns the sum.
 pub(crate) const ADD: &str = "@add";
-/// `@matches(text, pattern, budget)` pays for a match and returns its result.
+/// `@matches(text, pattern, budget)` charges for a match and returns its result.
 pub(crate) const MATCHES: &str = "@matches";
 
-/// Cost of a regular expression, as a multiple of that of `contains`.
+/// How many times more a regular expression costs than `contains`.
 const PATTERN_FACTOR: usize = 4;
 
-/// Standard library and internal functions, built once, because that takes longer than most evaluations.
+/// Standard library and internal functions. They are built once, because building them takes longer than most
+/// evaluations.
 static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
     let mut env = Env::stdlib();
     let three = || vec![types::DYN_TYPE, types::DYN_TYPE, types::DYN_TYPE];
-    // Only a repeated name would be rejected, and these names are unique. If one were missing, every call of it
-    // would be an error.
+    // The result is ignored: only a repeated name is rejected, and these names are unique. If a function were
+    // missing, every call of it would be an error.
     let _ = env.add_overload(LOOP, LOOP, three(), enter_loop);
     let _ = env.add_overload(ADD, ADD, three(), add);
     let _ = env.add_overload(MATCHES, MATCHES, three(), matches);
@@ -104,7 +105,8 @@ fn by_index<'a, T>(items: &'a [T], index: &str) -> Option<&'a T> {
     items.get(index.parse::<usize>().ok()?)
 }
 
-/// A compiled pattern as a value. It is borrowed, never cloned: a cloned `Regex` starts with cold caches.
+/// A compiled pattern as a value. It is borrowed and never cloned, because a cloned `Regex` has to build its caches
+/// again.
 #[derive(Debug)]
 pub(crate) struct Pattern(pub(crate) Regex);
 

@@ -80,7 +80,7 @@ impl EventPath {
         self.rest.is_empty() || self.find(event).is_some()
     }
 
-    /// Reads the value and pays for it from `budget`.
+    /// Reads the value and charges its cost to `budget`.
     pub(crate) fn read<'e>(&self, event: &'e Event, budget: &Budget) -> Option<BoxedValue<'e>> {
         if self.rest.is_empty() {
             let mut all = HashMap::with_capacity(self.fields.len());
@@ -215,10 +215,10 @@ impl<'e> EventValue<'e> {
     }
 }
 
-/// Converts JSON. Texts are borrowed; only maps and lists are built.
+/// Converts JSON. Strings are borrowed; only maps and lists are built.
 fn from_json<'e>(value: &'e Value, budget: &Budget, depth: usize) -> Option<BoxedValue<'e>> {
     let Some(depth) = depth.checked_sub(1) else {
-        // Deeper than any parser reads. The whole budget is spent, so that this is reported.
+        // No parser produces JSON of this depth. The whole budget is spent, so that an error is reported.
         return budget.spend(usize::MAX).and(None);
     };
     budget.spend(value.as_str().map_or(1, |text| text_cost(text.len())))?;
@@ -251,7 +251,7 @@ fn map_key(name: &str) -> CelMapKey<'_> {
     CelMapKey::String(CelString::from(name))
 }
 
-/// Converts to an `int` if possible, because numbers in expressions are ints.
+/// Converts to an `int` if possible, because number literals in expressions are of this type.
 fn unsigned<'e>(number: u64) -> BoxedValue<'e> {
     match i64::try_from(number) {
         Ok(number) => Box::new(CelInt::from(number)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What hostile or careless conditions and events may cost.
+//! Checks that the cost of expensive conditions and events is limited.
 
 mod common;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tenterhook_test_support::assert_no_hang;
 use tenterhook_when::{MAX_CONDITION_BYTES, When, WhenError};
 
-/// Without its limits this would take minutes or for ever.
+/// Fails if the work takes long. Without limits, the tested work would take minutes or never end.
 fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let done = work();
@@ -123,7 +123,7 @@ fn deep_json_is_no_harm() {
     let event = calling("Bash", json!({ "deep": deep }));
     assert_eq!(ask(&event, "has(tool.args.deep.a.a.a)"), Ok(true));
     assert_eq!(ask(&event, "tool.args == {}"), Err(WhenError::TooExpensive));
-    // `Value` drops itself recursively; that is not what is tested here.
+    // `Value` is dropped recursively, which is not what this test checks. So the value is taken apart first.
     let Some(tool) = event.tool else { return };
     std::mem::forget::<Value>(tool.args);
 }

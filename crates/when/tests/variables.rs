@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a condition can say, and what it is told when it says it wrong.
+//! Checks what a condition can express, and the errors for invalid conditions.
 
 mod common;
 
@@ -96,7 +96,7 @@ fn a_missing_field_is_an_error_and_has_asks_for_it_at_any_depth() {
     assert_eq!(ask(&prompt, r#"has(tool.args.command) && tool.args.command.contains("x")"#), Ok(false));
     assert_eq!(ask(&prompt, "tool == {} && agent == {}"), Ok(true));
     assert_eq!(ask(&full(), "has(tool.args.deep.er.x) && !has(tool.args.deep.er.y)"), Ok(true));
-    // A text has no fields: nothing is there to be had.
+    // A string has no fields, so `has` is false.
     assert_eq!(ask(&full(), "has(tool.args.command.x)"), Ok(false));
 }
 
@@ -177,7 +177,7 @@ fn an_answer_is_true_or_false() {
     {
         assert!(When::compile(text).is_ok(), "{text}");
     }
-    // What only an event shows is an error then.
+    // If only an event shows the wrong type, evaluation returns an error.
     assert_eq!(ask(&full(), "dyn(null)"), Err(WhenError::NotBoolean("null_type".to_owned())));
 }
 

@@ -101,7 +101,7 @@ impl RpcClient {
             None => McpErrorKind::Cancelled,
         };
         self.pending.remove(id);
-        // The protocol does not allow cancelling `initialize`; in this case the server is killed anyway.
+        // The protocol does not allow cancelling `initialize`. The server is killed in this case anyway.
         if method != "initialize" {
             self.notify("notifications/cancelled", &json!({"requestId": id, "reason": why.to_string()}));
         }
@@ -111,7 +111,7 @@ impl RpcClient {
     /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: &Value) {
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
-        // If the server has exited or does not read, the next request reports it.
+        // If the server has exited or does not read its input, the next request reports that.
         drop(self.lines.as_ref().map(|lines| lines.try_send(message.to_string())));
     }
 

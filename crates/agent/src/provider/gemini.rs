@@ -196,7 +196,7 @@ impl GeminiReader {
     }
 }
 
-/// Parses token counts. The prompt count includes cached tokens; thinking tokens count as output.
+/// Parses token counts. The prompt count includes cached tokens, and the output count here includes thinking tokens.
 fn parse_usage(usage: &Value) -> ModelUsage {
     let cached = count_field(usage, "cachedContentTokenCount");
     let prompt = count_field(usage, "promptTokenCount") + count_field(usage, "toolUsePromptTokenCount");

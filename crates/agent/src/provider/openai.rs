@@ -28,7 +28,7 @@ impl ProviderProtocol for OpenAiProtocol {
             "stream_options": {"include_usage": true},
             "messages": messages.collect::<Vec<_>>(),
         });
-        // OpenAI has renamed the field; most compatible servers have not.
+        // OpenAI has renamed the field for the token limit; most compatible servers still use the old name.
         let limit =
             if base_url.contains("//api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         insert_field(&mut body, limit, request.max_tokens);
@@ -129,8 +129,8 @@ impl ReplyReader for OpenAiReader {
         Ok(StreamProgress::More)
     }
 
-    /// Returns whether the reply is complete. Some servers do not send `[DONE]`; their reply is complete at the
-    /// finish reason.
+    /// Returns whether the reply is complete. Some servers do not send `[DONE]`. Their reply is complete when a
+    /// finish reason has arrived.
     fn is_complete(&self) -> bool {
         self.draft.stop.is_some()
     }

@@ -42,7 +42,7 @@ pub(super) enum StreamProgress {
     Over,
 }
 
-/// Why an event of the stream is not part of a reply.
+/// Why an event of the stream cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StreamError {
     /// The event could not be parsed.
@@ -85,8 +85,8 @@ impl ReplyDraft {
         !self.text.is_empty() || !self.calls.is_empty()
     }
 
-    /// Takes the reply. If the reply has tool calls and the server reports no stop reason or the end of the turn, the
-    /// stop reason is tool use.
+    /// Takes the reply. The stop reason is set to tool use if the reply has tool calls and the server reports no stop
+    /// reason, or reports the end of the turn.
     pub(super) fn take_reply(&mut self, requested_model: &str) -> ModelReply {
         let Self { text, calls, usage, stop, model } = std::mem::take(self);
         let stop = match stop {

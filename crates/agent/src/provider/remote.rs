@@ -48,11 +48,11 @@ struct AttemptError {
 }
 
 enum RetryDelay {
-    /// No retry, because it would fail in the same way or report text twice.
+    /// Do not retry, because the request would fail in the same way or report text twice.
     Never,
-    /// A retry after the configured pause.
+    /// Retry after the configured pause.
     Later,
-    /// A retry after the time that the server asks for.
+    /// Retry after the time that the server asks for.
     After(Duration),
 }
 

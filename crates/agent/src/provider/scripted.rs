@@ -34,7 +34,7 @@ use crate::CancelToken;
 
 /// Text that identifies a denial with a suggestion.
 const SUGGESTION_MARKER: &str = "→ Suggested: ";
-/// Number of bytes that count as one token in scripted models.
+/// Number of bytes per token that scripted models assume.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// A provider that replies from a script.

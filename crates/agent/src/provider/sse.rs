@@ -39,7 +39,7 @@ impl SseParser {
         Ok(events)
     }
 
-    /// Handles a complete line. An empty line ends the event; an event without data is ignored.
+    /// Handles a complete line. An empty line ends the event. An event without data is ignored.
     fn finish_line(&mut self, line: &[u8]) -> Option<String> {
         if line.is_empty() {
             return self.data.take();

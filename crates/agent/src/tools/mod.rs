@@ -119,7 +119,7 @@ impl Toolbox {
     }
 }
 
-// === impl Output ===
+// === impl ToolOutput ===
 
 impl ToolOutput {
     /// Creates an output without an exit code.

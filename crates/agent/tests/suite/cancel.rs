@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cancelling leaves no process running.
+//! Checks that cancelling leaves no process running.
 
 use std::time::{Duration, Instant};
 use tenterhook_test_support::{HANG_TIMEOUT, assert_no_hang};
@@ -11,7 +11,7 @@ use tenterhook_event::EventKind;
 
 use crate::fixture::test;
 
-/// Whether a process is running; zombies do not count.
+/// Whether a process is running. A zombie is not considered running.
 fn is_running(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').next());
@@ -75,7 +75,7 @@ turns:
 
 #[tokio::test]
 async fn every_wait_can_be_cancelled() {
-    // Waits for the model, for a hook, for a retry and for a subagent's tool.
+    // The session waits for the model, for a hook, for a retry and for a subagent's tool; each wait is cancelled.
     let slow_hook = Hook::on("slow", EventKind::PreTool).run(|_| async {
         tokio::time::sleep(HANG_TIMEOUT * 2).await;
         response::none()

@@ -15,7 +15,8 @@ use tenterhook_harness::dialect::a3s;
 
 use crate::fixture::{TestSession, test};
 
-/// Reads a file, needs permission, is denied, fails, starts a subagent, fills the context, and finishes.
+/// A script in which the agent reads a file, needs permission, is denied, fails, starts a subagent, fills the context
+/// and finishes.
 const SCRIPT: &str = r#"
 turns:
   - say: I look first.
@@ -110,7 +111,7 @@ async fn the_payload_contains_the_same_as_the_event() {
         let native = call.native.as_ref().unwrap();
         let mut read = a3s::event(shape, &door, "tenterhook-agent", None, &native.bytes).unwrap().event;
         let mut fired = call.event.clone();
-        // Fields that only one of the two formats has.
+        // Removes fields that only one of the two formats has.
         for event in [&mut read, &mut fired] {
             (event.detail.model_request, event.detail.model_response) = (None, None);
             (event.agent.parent, event.agent.model, event.cwd) = (None, None, None);

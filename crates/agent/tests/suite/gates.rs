@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every action of a hook at every kind of event.
+//! Runs every action of a hook for every kind of event.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn setup_for(kind: EventKind) -> (TestBuilder, &'static str) {
     }
 }
 
-/// The hook's output. For stop events only the first one, because the session would never end.
+/// The hook's output. For stop events, only the first output blocks, because the session would never end if all did.
 fn hook_output(kind: EventKind, action: &str, time: u32) -> InterpretedOutput {
     let nothing = response::none();
     if time > 1 && matches!(kind, EventKind::Stop | EventKind::SubagentStop) {
@@ -89,7 +89,7 @@ fn hook_output(kind: EventKind, action: &str, time: u32) -> InterpretedOutput {
     }
 }
 
-/// Runs a session with one action at one kind of event. Returns a line about the result.
+/// Runs a session with one action for one kind of event. Returns a line that describes the result.
 async fn run_case(kind: EventKind, action: &'static str) -> String {
     let (builder, script) = setup_for(kind);
     let asked = Arc::new(AtomicU32::new(0));
@@ -98,7 +98,7 @@ async fn run_case(kind: EventKind, action: &'static str) -> String {
         let time = count.fetch_add(1, Ordering::Relaxed) + 1;
         async move { hook_output(kind, action, time) }
     });
-    // A later hook, which `skip` skips.
+    // A hook with a lower priority, which the action `skip` skips.
     let later = Hook::on("later", kind).priority(9).run(|_| async { response::none().message("LATER") });
     let (ended, test) = match builder.hook(says).hook(later).start(script).await {
         Ok(test) => (test.prompt("do it").await, Some(test)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The agent obeys hooks.
+//! Checks that the agent obeys hooks.
 
 use std::sync::Arc;
 
@@ -242,7 +242,7 @@ async fn a_hook_that_executes_tools_does_not_loop_on_itself() {
     let session =
         tenterhook_agent::AgentSession::start(agent, "s1", "startup", &CancelToken::new()).await.unwrap();
     let session = Arc::new(session);
-    // As many calls as a hook that calls itself would make.
+    // Makes as many calls as a hook that calls itself would make.
     let cancel = CancelToken::new();
     let slow = |_: u32| session.execute_tool("Bash", json!({"command": "sleep 0.3"}), &cancel);
     let done = futures_util::future::join_all((0..12).map(slow)).await;

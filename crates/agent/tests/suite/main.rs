@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reference agent, through the real engine.
+//! Tests the reference agent with the real engine.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod cancel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Invalid scripts are refused with a hint.
+//! Checks that invalid scripts are refused with a hint.
 
 use tenterhook_agent::TurnError;
 use tenterhook_agent::provider::ScriptedProvider;

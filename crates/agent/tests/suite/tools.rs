@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every tool as the model uses it.
+//! Calls every tool as the model does.
 
 use serde_json::{Value, json};
 use tenterhook_agent::{CancelToken, PermissionMode};

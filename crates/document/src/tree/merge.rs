@@ -21,7 +21,8 @@ pub(super) fn collect_maps(value: Node, into: &mut Vec<Vec<(Node, Node)>>) -> Re
     }
 }
 
-/// Appends the merged entries. Written entries take precedence, then the first map that has a key.
+/// Appends the merged entries. If a key occurs several times, the written entry takes precedence, then the first
+/// merged map.
 pub(super) fn merge_maps(entries: &mut Vec<(Node, Node)>, merged: Vec<Vec<(Node, Node)>>) {
     let mut known: HashSet<String> = entries.iter().map(|(key, _)| comparison_key(key)).collect();
     for map in merged {

@@ -16,13 +16,13 @@ use crate::Spot;
 /// A node of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Position of the node; for an alias, that of the alias.
+    /// Position of the node. If the node comes from an alias, this is the position of the alias.
     pub spot: Spot,
     /// Content of the node.
     pub value: Value,
 }
 
-/// Content of a node. Keys keep their order and repetitions.
+/// Content of a node. Maps keep the order of their keys, and repeated keys.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Value {

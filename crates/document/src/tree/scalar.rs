@@ -62,8 +62,8 @@ fn unsupported(tag: Option<&Tag>) -> ScalarError {
     ScalarError::UnsupportedTag(tag.map(Tag::original).unwrap_or_default())
 }
 
-/// Returns the name of a tag that determines the type; empty for the non-specific tag `!`. Tags of other programs,
-/// such as `!Ref`, are ignored.
+/// Returns the name of a tag that determines the type. The non-specific tag `!` has an empty name. Tags of other
+/// programs, such as `!Ref`, are ignored.
 fn tag_kind(tag: &Tag) -> Option<&str> {
     const CORE_TAGS: &[&str] =
         &["null", "bool", "int", "float", "str", "seq", "map", "binary", "timestamp", "time", ""];
@@ -76,7 +76,7 @@ fn tag_kind(tag: &Tag) -> Option<&str> {
     CORE_TAGS.iter().find(|known| **known == name).copied()
 }
 
-/// Parses a scalar without tag and quotes. `y` and `n` are option letters, not booleans.
+/// Parses a scalar without tag and quotes. `y` and `n` are not booleans, because rules use them as option letters.
 fn parse_plain(text: Cow<'_, str>) -> Result<Value, ScalarError> {
     let value = match text.as_bytes().first() {
         None => Some(Value::Null),
@@ -99,7 +99,7 @@ fn parse_bool(text: &str) -> Option<bool> {
     text.eq_ignore_ascii_case("false").then_some(false)
 }
 
-/// Parses an integer. One that is too large is an error of its entry, not of the file.
+/// Parses an integer. An integer that is too large makes only its entry invalid, not the whole file.
 #[expect(clippy::cast_precision_loss, reason = "a caller that needs a whole number rejects it")]
 fn parse_integer(text: &str) -> Option<Value> {
     let (negative, rest) = match text.strip_prefix('-') {
@@ -110,7 +110,7 @@ fn parse_integer(text: &str) -> Option<Value> {
         [b'0', b'x' | b'X', ..] => (16, rest.get(2..)?),
         [b'0', b'o' | b'O', ..] => (8, rest.get(2..)?),
         [b'0', b'b' | b'B', ..] => (2, rest.get(2..)?),
-        // Not every version of YAML reads `007` as seven.
+        // A number with a leading zero stays a string, because YAML versions differ in how they read `007`.
         [b'0', _, ..] => return None,
         _ => (10, rest),
     };
@@ -130,7 +130,7 @@ fn parse_integer(text: &str) -> Option<Value> {
 fn parse_float(text: &str) -> Result<Option<Value>, ScalarError> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let endless = [".inf", ".nan"].iter().any(|name| unsigned.eq_ignore_ascii_case(name));
-    // Rust also parses the words `inf` and `nan`.
+    // Rust would also parse the words `inf` and `nan` as numbers.
     let number =
         unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.').then(|| text.parse::<f64>().ok());
     match number.flatten() {

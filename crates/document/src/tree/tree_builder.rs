@@ -11,8 +11,8 @@ use crate::Spot;
 
 /// Maximum depth of a document, with aliases expanded.
 const MAX_DEPTH: usize = 64;
-/// Maximum number of nodes, with aliases expanded: a few lines of nested aliases could expand to more than fits in
-/// memory.
+/// Maximum number of nodes, with aliases expanded. Without a limit, a few lines of nested aliases could expand to
+/// more than fits in memory.
 const MAX_NODES: usize = 250_000;
 /// Maximum number of bytes in all strings together, with aliases expanded.
 const MAX_TEXT_BYTES: usize = 64 << 20;
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Result<Node, (Spot, String)> {
     let options = granit_parser::options! { emit_comments: false };
     let mut events = Parser::new_from_str_with_options(text, options);
     let mut tree = TreeBuilder::default();
-    // After `...` there may be another document, or text that is not YAML.
+    // Set after `...`, which ends the document. Text that is not YAML may follow.
     let mut closed = false;
     while let Some(event) = events.next_event() {
         let (event, span) = match event {
@@ -143,7 +143,7 @@ impl TreeBuilder {
         self.size.count_node(0, self.open.len(), spot)
     }
 
-    /// Whether a `<<` is a merge key here; as a value it is a string.
+    /// Whether a `<<` is a merge key at this position. In the position of a value, it is a string.
     fn starts_merge(&mut self) -> bool {
         match self.open.last_mut().map(|open| &mut open.content) {
             Some(PartialCollection::Map { key: key @ PendingKey::None, .. }) => {

@@ -193,7 +193,7 @@ impl HookEntry {
         warnings: &mut Vec<Misfit>,
     ) -> Result<EventMatcher, Misfit> {
         match &self.matcher {
-            // serde would also accept a list, and take its items as the map's values in order.
+            // serde would also accept a list and assign its items to the map's keys by position.
             Some(MatchEntry::Parts(_))
                 if matches!(entry.0.get("match").map(|node| &node.value), Some(Value::List(_))) =>
             {
@@ -320,7 +320,7 @@ impl HookEntry {
     }
 }
 
-/// Returns the value, or collects the error.
+/// Returns the value. An error is added to `wrong` instead.
 fn ok_or_push<T>(result: Result<T, Misfit>, wrong: &mut Vec<Misfit>) -> Option<T> {
     result.map_err(|misfit| wrong.push(misfit)).ok()
 }
@@ -340,7 +340,8 @@ fn resolve_words<'w>(words: impl Iterator<Item = &'w str>, context: &LoadContext
     let script = crate::needed_files::script_index(&words);
     for (index, word) in words.iter_mut().enumerate() {
         let is_path = (index == 0 && word.contains('/')) || Some(index) == script;
-        // The placeholder `{kit}` is replaced later.
+        // A word that starts with `{` contains the placeholder `{kit}` (the directory of the hook package), which is
+        // replaced later.
         if is_path && !word.starts_with(['/', '{']) {
             *word = context.dir.join(word.trim_start_matches("./")).display().to_string();
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Loads hooks from `tenterhook.yaml`. An invalid entry is reported with its line and column and is not loaded; the
-//! other entries are.
+//! Loads hooks from `tenterhook.yaml`. An invalid entry is reported with its line and column and is not loaded. The
+//! other entries are still loaded.
 
 mod hook_defaults;
 mod hook_entry;
@@ -27,7 +27,7 @@ pub struct LoadedHooks {
     pub places: Vec<(String, Spot)>,
     /// Settings that apply to all hooks.
     pub defaults: HookDefaults,
-    /// Errors; the entries they refer to were not loaded.
+    /// Errors. The entries to which they refer were not loaded.
     pub problems: Vec<Problem>,
     /// Warnings about entries that are valid but probably not intended.
     pub warnings: Vec<Problem>,
@@ -72,7 +72,7 @@ pub fn load_settings(name: &str, text: &str, context: &LoadContext<'_>) -> Loade
     for (key, value) in entries {
         match key.text() {
             Some("hooks") => load_hooks_key(&mut loaded, name, value, context),
-            // The daemon and the ledger read these keys.
+            // These keys are read elsewhere: by the daemon and by the ledger.
             Some("daemon" | "telemetry" | "ledger") => {}
             other => {
                 let message = format!("unknown key `{}`", other.unwrap_or("?"));

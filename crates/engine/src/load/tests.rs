@@ -163,7 +163,7 @@ fn the_eleventh_hook_of_a_kind_is_one_too_many() {
     );
 }
 
-/// Loads the configuration of seed 003 unchanged.
+/// Loads the configuration of the A3S hook design (seed 003 in `docs/seeds.md`) unchanged.
 #[test]
 fn the_keys_of_the_a3s_configuration_are_accepted_as_they_stand() {
     let loaded = load(
@@ -198,7 +198,7 @@ fn the_keys_of_the_a3s_configuration_are_accepted_as_they_stand() {
     assert_eq!((verbose.warnings.len(), verbose.defaults.audit), (0, HookAuditLevel::Verbose));
 }
 
-/// Uses the matchers of seed 003.
+/// Uses the matchers of the A3S hook design.
 #[test]
 fn a_matcher_in_parts_looks_at_tool_path_and_command() {
     let loaded = load(

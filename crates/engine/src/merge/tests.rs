@@ -64,7 +64,7 @@ fn each_hook_counts_by_what_it_changed() {
             json!({"command": "ls -a", "env": {"A": 1, "B": 2}, "list": [1], "old": true}),
             json!({"command": "ls -a", "env": {"A": 1, "B": 2}, "list": [1]}),
         ),
-        // Setting a value to null is not the same as removing its key.
+        // Setting a value to null is different from removing its key.
         (
             json!({"command": "ls", "env": {"A": 1, "B": 2}, "list": [1], "old": null}),
             asked.clone(),

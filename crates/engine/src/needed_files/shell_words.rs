@@ -4,7 +4,8 @@
 
 use super::is_assignment;
 
-/// Words at the start of a command that are not programs. The words after them are ignored.
+/// Shell builtins and keywords: a command that starts with one of these words runs no program. Its other words are
+/// ignored.
 const SHELL_BUILTINS: &[&str] = &[
     ".", ":", "[", "[[", "alias", "break", "case", "cd", "declare", "do", "done", "echo", "eval", "exit",
     "export", "false", "for", "function", "if", "local", "printf", "pushd", "read", "return", "select",
@@ -14,8 +15,8 @@ const SHELL_BUILTINS: &[&str] = &[
 /// Words that may precede the program's name.
 const COMMAND_PREFIXES: &[&str] = &["exec", "command", "builtin", "nohup"];
 
-/// Returns the words of the first command. A word that only a shell can expand is `None`; for a command that is not a
-/// program the list is empty.
+/// Returns the words of the first command. A word that only a shell can expand is `None`. The list is empty if the
+/// command is not a program.
 pub(super) fn first_command(
     text: &str,
     home: Option<&str>,

@@ -19,7 +19,7 @@ pub(super) async fn run(
     timeout: Duration,
 ) -> Result<InterpretedOutput, RunFailure> {
     let spec = process_spec(command, call, timeout);
-    // A missing script has the same exit code as a hook that denies.
+    // An interpreter with a missing script exits with the same code as a hook that denies, so this is checked first.
     if let Some(why) = needed_files::why_not_runnable(command, Some(&spec.dir), None) {
         return Err(RunFailure::Failed(why));
     }

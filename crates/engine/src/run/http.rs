@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs hooks that are HTTP endpoints. The dialect's payload is posted, and the JSON body of a 2xx response is the
-//! answer.
+//! Runs hooks that are HTTP endpoints. The payload is posted in the hook's dialect, and the JSON body of a 2xx
+//! response is the answer.
 
 use std::time::Duration;
 

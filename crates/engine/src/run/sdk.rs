@@ -3,10 +3,10 @@
 //! Runs hooks that are functions in other programs, connected through an SDK.
 //!
 //! Such a program is an [`SdkClient`]: it opens a stream, receives calls on the stream and replies in any order. This
-//! module does not depend on the stream's transport, which is gRPC in the daemon.
+//! module does not depend on the stream's transport. The daemon uses gRPC.
 //!
 //! A client that is slow, disconnected or sends invalid replies affects only its own hooks. Each of these hooks fails
-//! as configured, and only the calls that need an answer from the client wait for it.
+//! as its settings say. Only calls that need an answer from the client wait for it.
 
 mod client;
 mod messages;

@@ -27,7 +27,8 @@ pub struct AdoptableHook {
     pub matcher: Option<String>,
     /// Settings of the hook in Tenterhook's format.
     pub settings: Vec<(&'static str, serde_json::Value)>,
-    /// JSON of the hook's group with this hook as its only handler; an uninstall writes it back.
+    /// JSON of the hook's matcher group, with this hook as its only handler. Uninstalling writes it back to the
+    /// settings.
     group: String,
     /// Event, index of the group, and index of the handler in that group.
     at: (String, usize, usize),
@@ -157,8 +158,8 @@ fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), No
     Ok(("exec", words.ok_or("its `args` are not all strings")?.into()))
 }
 
-/// Extends a list of tool names with the names of the same tools in all other harnesses. A matcher that is a regular expression
-/// is returned unchanged.
+/// Extends a list of tool names with the names of the same tools in all other harnesses. A matcher that is a regular
+/// expression is returned unchanged.
 pub fn in_every_harness(matcher: &str) -> String {
     let is_list = matcher.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ,|".contains(letter));
     if !is_list {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's entries in Claude Code's `settings.json`.
 //!
-//! Claude Code reads strict JSON. One invalid entry under `PreToolUse` or `PermissionRequest` makes it silently drop the whole
-//! file, including permission rules. So the edited text is parsed and checked before it is written, and errors that the file
-//! already has are reported.
+//! Claude Code reads strict JSON. One invalid entry under `PreToolUse` or `PermissionRequest` makes it silently drop
+//! the whole file, including permission rules. So the edited text is parsed and checked before it is written, and
+//! errors that the file already has are reported.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ const GUARDED_EVENTS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 const HANDLER_TYPES: [&str; 5] = ["command", "http", "prompt", "agent", "mcp_tool"];
 
-/// One event to register.
+/// One hook event to register in Claude Code's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRegistration {
     /// Claude Code's name of the event, `PreToolUse`.
@@ -85,8 +85,9 @@ pub(crate) fn hooks(
     })
 }
 
-/// Whether Tenterhook wrote the command, for any state directory. The marker alone is not enough: Claude Code drops it whenever
-/// it rewrites the file, and a blocking entry that an uninstall misses would block every tool once the hook program is gone.
+/// Whether Tenterhook wrote the command, for any state directory. The marker alone is not enough: Claude Code drops
+/// it whenever it rewrites the file, and a blocking entry that an uninstall misses would block every tool once the
+/// hook program is gone.
 fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command) || is_our_url(command)
 }
@@ -99,7 +100,7 @@ fn is_our_url(url: &str) -> bool {
 /// The daemon's path for hooks of Claude Code.
 const PATH: &str = "/v1/hooks/claude-code";
 
-/// Whether Tenterhook wrote the status line, for any state directory.
+/// Whether Tenterhook wrote the status line command. The state directory in the command may be any.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status'")
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Server-managed settings of Claude Code. The client fetches them from the account's organisation and keeps a copy in
-//! `remote-settings.json`. Measured on 2.1.325: while they are not empty, Claude Code silently ignores `managed-settings.json`
-//! and `managed-settings.d`, including their hooks. Hooks of the user and of projects still run.
+//! Server-managed settings of Claude Code. The client fetches them from the account's organisation and keeps a copy
+//! in `remote-settings.json`. Measured on 2.1.325: while they are not empty, Claude Code silently ignores
+//! `managed-settings.json` and `managed-settings.d`, including their hooks. Hooks of the user and of projects still
+//! run.
 
 use std::path::Path;
 
@@ -14,11 +15,12 @@ use crate::{
     jsonc::{self, JsoncSource, SettingsError},
 };
 
-/// Claude Code's copy of the server-managed settings, in the user's settings directory. It is empty if the organisation has none.
+/// Claude Code's copy of the server-managed settings, in the user's settings directory. It is empty if the
+/// organisation has none.
 pub(super) const FILE: &str = "remote-settings.json";
 
-/// Warnings about server-managed settings that keep the hooks from running. An installation for the whole machine checks every
-/// account; other installations check only the user's.
+/// Warnings about server-managed settings that keep the hooks from running. An installation for the whole machine
+/// checks every account; other installations check only the user's.
 pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
     let mut directories = vec![order.user_directory.clone()];
     directories.extend(order.account_homes.iter().map(|home| home.join(".claude")));

@@ -26,7 +26,7 @@ pub(super) const INSTALLER: Installer = Installer {
 
 fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let wired = events::EVENTS.iter().filter(|row| !matches!(row.wiring, InstallWiring::Skip(_)));
-    // The gate script comes first, because the first file is the one shown to users.
+    // Users see the first file of the list, so it is the gate: the script that can deny a tool call.
     let (gates, others): (Vec<_>, Vec<_>) = wired.partition(|row| row.is_gate());
     let scripts = gates.into_iter().chain(others).map(|row| {
         let command = order.command(HARNESS, row.native)?;
@@ -44,8 +44,8 @@ fn script(command: &str, is_gate: bool) -> String {
     format!("#!/bin/sh\n# {MARK}; `tenterhook uninstall cline` removes it.\n{body}")
 }
 
-/// Body of the gate script. Cline ignores exit codes, so it would allow the call if the hook program cannot be started. In that
-/// case the script prints the deny itself.
+/// Body of the gate, the script that can deny a tool call. Cline ignores exit codes, so it would allow the call if
+/// the hook program could not be started. In that case the script itself prints a deny.
 fn gate(command: &str) -> String {
     format!("said=$({command}) || said=${{said:-{NO}}}\n[ -z \"$said\" ] || printf '%s\\n' \"$said\"\n")
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs Cline's CLI without a user. Cline calls an OpenAI Chat model, whose address it reads only from its settings.
-//! Its sessions usually run in a background hub, which would outlive the run; this setup keeps them in the program itself.
+//! Its sessions usually run in a background hub, which would outlive the run; this setup keeps them in the program
+//! itself.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are turned on, and
-//! Tenterhook's hooks are trusted. Codex Desktop reads the same two files.
+//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are turned
+//! on, and Tenterhook's hooks are trusted. Codex Desktop reads the same two files.
 
 use jsonc_parser::ast::Value;
 use serde_json::json;
@@ -131,8 +131,8 @@ fn trusts(path: &std::path::Path, hooks: &HookSettings) -> Result<Vec<HookTrust>
     Ok(trusts)
 }
 
-/// Replacements for the keys and digests of Tenterhook's hooks in copied settings; keys and digests depend on file paths.
-/// Digests of other hooks are unchanged, so the copy trusts exactly the hooks that the original trusts.
+/// Replacements for the keys and digests of Tenterhook's hooks when the settings are copied, because both depend on
+/// file paths. Digests of other hooks are unchanged, so the copy trusts exactly the hooks that the original trusts.
 pub(super) fn relocated_trust(
     real: &InstallRequest,
     copy: &InstallRequest,
@@ -175,7 +175,8 @@ fn sorted(value: &serde_json::Value) -> String {
     }
 }
 
-/// Tenterhook's settings in `config.toml`. A hook is marked as trusted if the user asked for that, or if it already is.
+/// Tenterhook's settings in `config.toml`. A hook is marked as trusted if the user requested trust, or if the file
+/// already trusts it.
 fn settings(
     order: &InstallRequest,
     trusts: &[HookTrust],

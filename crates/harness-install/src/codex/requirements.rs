@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's hooks in Codex's `requirements.toml`, the settings for the whole machine. Measured on 0.166.0: hooks in this file
-//! need no trust, and while it requires `features.hooks`, no setting, profile or flag of an account disables them.
+//! Tenterhook's hooks in Codex's `requirements.toml`, the settings for the whole machine. Measured on 0.166.0: hooks
+//! in this file need no trust, and while it requires `features.hooks`, no setting, profile or flag of an account
+//! disables them.
 
 use super::HARNESS;
 use super::install::timeout_s;

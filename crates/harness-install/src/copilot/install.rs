@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's own file among Copilot CLI's hook files. Copilot always loads hook files in the user's directory, but those of a
-//! repository only in a trusted folder.
+//! Tenterhook's own file among Copilot CLI's hook files. Copilot always loads hook files in the user's directory, but
+//! those of a repository only in a trusted folder.
 
 use super::HARNESS;
 use crate::{
@@ -63,7 +63,7 @@ pub(super) const INSTALLER: Installer = Installer {
     },
 };
 
-/// Whether Tenterhook wrote the status line, for any state directory.
+/// Whether Tenterhook wrote the status line command. The state directory in the command may be any.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status' copilot")
 }

@@ -38,7 +38,7 @@ pub(super) const INSTALLER: Installer = Installer {
         let is_machine = order.is_machine();
         let look: fn(&Object<'_>) -> Vec<InstallWarning> =
             if is_machine { disabled_by_name } else { switched_off };
-        // Set here, it takes precedence over an account's own value.
+        // In the machine's settings, this value takes precedence over an account's.
         let enabled = RequiredSetting {
             path: &["hooksConfig", "enabled"],
             value: JsonNode::Bool(true),
@@ -69,7 +69,7 @@ const SIGNATURE: HookSignature = HookSignature {
 /// Name of Tenterhook's hooks.
 pub(crate) const NAME: &str = "tenterhook";
 
-/// Timeout of a hook in seconds; longer than Tenterhook's own limit.
+/// Timeout of a hook in seconds. It is longer than the hook program's own timeout.
 const HOOK_TIMEOUT_SECONDS: u64 = 60;
 
 /// Unit of timeouts in a harness's settings.
@@ -79,7 +79,7 @@ pub(crate) enum TimeoutUnit {
     Seconds,
 }
 
-/// One hook group, in the format that Gemini CLI and its relatives share.
+/// One hook group, in the format that Gemini CLI shares with the clients derived from it.
 pub(crate) fn group(
     order: &InstallRequest,
     harness: &Harness,
@@ -118,7 +118,8 @@ pub(crate) fn switched_off(root: &Object<'_>) -> Vec<InstallWarning> {
     warnings
 }
 
-/// A warning if the list of disabled hooks contains Tenterhook's. The lists of all settings files are merged.
+/// A warning if the list of disabled hooks contains Tenterhook's hooks. Gemini CLI merges the lists of all settings
+/// files.
 fn disabled_by_name(root: &Object<'_>) -> Vec<InstallWarning> {
     let disabled = root.get_object("hooksConfig").and_then(|config| config.get_array("disabled"));
     let ours = |name: &jsonc_parser::ast::Value<'_>| {

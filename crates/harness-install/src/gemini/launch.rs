@@ -20,7 +20,7 @@ pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
                 .env("GEMINI_API_KEY", "dummy")
                 .env("GOOGLE_GEMINI_BASE_URL", site.model)
                 .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
-                // Otherwise it restarts itself as another process.
+                // Without this variable, Gemini CLI restarts itself as another process.
                 .env("GEMINI_CLI_NO_RELAUNCH", "true")
         },
         |command| ToolRequest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs and runs Gemini CLI.
+//! Installs hooks into Gemini CLI, and runs it.
 
 pub(crate) mod install;
 mod launch;

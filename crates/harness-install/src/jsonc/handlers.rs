@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Operations on single handlers, of Tenterhook or others.
+//! Operations on single handlers, whether Tenterhook or another program wrote them.
 
 use std::collections::BTreeSet;
 

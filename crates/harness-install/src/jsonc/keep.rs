@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reduces settings to those that decide whether hooks run. Comments, order and mistakes are kept: a client that rejects the
-//! file also rejects the reduced one.
+//! Reduces settings to those that decide whether hooks run. Comments, order and errors are kept: a client that
+//! rejects the original file also rejects the reduced file.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const NO_COMMAND: &str = "\"true\"";
 /// URL of other programs' hooks in the reduced settings; nothing listens there.
 const NO_URL: &str = "\"http://127.0.0.1:9/\"";
 
-/// The text with `keys` only, in which a hook runs nothing unless `is_kept` accepts its command.
+/// The text with only these `keys`. A hook runs nothing, unless `is_kept` accepts its command.
 pub fn keep_hooks(
     text: &str,
     keys: &[&[&str]],

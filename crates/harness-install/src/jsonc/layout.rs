@@ -88,7 +88,7 @@ impl TextLayout {
         Self { newline, unit: unit.unwrap_or_else(|| "  ".into()), after_colon, after_comma }
     }
 
-    /// Position of the next item of `list`. `roomy` selects the format for an empty list.
+    /// Position of the next item of `list`. For an empty list, `roomy` means that the item gets its own line.
     pub(super) fn slot(&self, source: &JsoncSource<'_>, list: &ItemList, roomy: bool) -> InsertPosition {
         let Some(newest) = list.items.last() else {
             let indent = format!("{}{}", line_indent(source, list.open), self.unit);
@@ -221,7 +221,7 @@ pub(super) fn take_out(source: &JsoncSource<'_>, list: &ItemList, gone: &BTreeSe
     }
 
     let mut edits = Vec::new();
-    // The last token that is kept, looking back from the current item.
+    // The last kept token before the current item.
     let before_first = list.open..list.items.first().map_or(list.close, |item| item.start);
     let mut last_kept =
         source.tokens_in(before_first).last().map_or(JsoncTokenKind::Other, |token| token.mark);

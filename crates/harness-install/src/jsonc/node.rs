@@ -42,7 +42,7 @@ impl JsonNode {
         }
     }
 
-    /// Whether the file already has this value, in any order and layout.
+    /// Whether the file already has this value, regardless of key order and formatting.
     pub fn is_said_by(&self, value: &Value<'_>) -> bool {
         match (self, value) {
             (Self::Bool(ours), Value::BooleanLit(theirs)) => *ours == theirs.value,

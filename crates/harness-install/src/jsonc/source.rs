@@ -50,8 +50,8 @@ pub struct JsoncSource<'t> {
     root: Option<Value<'t>>,
 }
 
-/// Comments and trailing commas are accepted. Other deviations (single quotes, bare keys, missing commas) are errors: no
-/// harness reads them, and an edit would only hide them.
+/// Accepts comments and trailing commas. Other deviations from JSON (single quotes, unquoted keys, missing commas)
+/// are errors: no harness accepts them, and an edit would only hide them.
 const STRICT_BUT_FOR_COMMENTS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -66,8 +66,8 @@ const STRICT_BUT_FOR_COMMENTS: ParseOptions = ParseOptions {
 };
 
 impl<'t> JsoncSource<'t> {
-    /// Parses `text` without a byte order mark. A duplicate key is an error: programs differ in which one they use, and an edit
-    /// to the wrong one would install no hook.
+    /// Parses `text`, which must not start with a byte order mark. A duplicate key is an error: programs differ in
+    /// which of the two they use, and an edit to the wrong one would install no hook.
     pub fn parse(text: &'t str) -> Result<Self, SettingsError> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let parsed =
@@ -97,7 +97,7 @@ impl<'t> JsoncSource<'t> {
         Ok(source)
     }
 
-    /// The root object; `None` for a text without any value.
+    /// The root object; `None` if the text contains no value.
     pub fn root(&self) -> Result<Option<&Object<'t>>, SettingsError> {
         match &self.root {
             None => Ok(None),
@@ -130,7 +130,8 @@ impl<'t> JsoncSource<'t> {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        // Each kind of line end counts once, including `\r\n`.
+        // Every line end is counted once. `\r
+        // ` is one line end.
         let line = 1 + before.matches(['\n', '\r']).count() - before.matches("\r\n").count();
         (line, column)
     }
@@ -208,7 +209,7 @@ impl ItemList {
         Self { open: array.range.start + 1, close: array.range.end.saturating_sub(1), items }
     }
 
-    /// From the end of item `index` to the next item, or to the closing bracket.
+    /// Range from the end of item `index` to the next item, or to the closing bracket.
     pub(super) fn gap_after(&self, index: usize) -> Range<usize> {
         let from = self.items.get(index).map_or(self.open, |item| item.end);
         let to = self.items.get(index + 1).map_or(self.close, |item| item.start);

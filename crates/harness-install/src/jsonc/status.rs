@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The status line of a settings file. Tenterhook's command replaces the existing one, which is kept for later.
+//! The status line of a settings file. Tenterhook's command replaces the existing command, which is stored so that it
+//! can be restored.
 
 use jsonc_parser::{ast::Value, common::Ranged};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ const KEY: &str = "statusLine";
 /// What happened to the status line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusLineRecord {
-    /// Whether there was none before.
+    /// Whether the file had no status line before.
     pub created: bool,
     /// Previous command as written in the file, including quotes.
     pub chained: Option<String>,
@@ -29,8 +30,8 @@ impl StatusLineRecord {
     }
 }
 
-/// Sets `command`. `before` is the state found by earlier installs. Returns `None` if the status line has an unknown format,
-/// which is left unchanged.
+/// Sets `command` as the status line. `before` is the state that earlier installs recorded. Returns `None` and
+/// changes nothing if the status line has an unknown format.
 pub fn set(
     text: &str,
     command: &str,

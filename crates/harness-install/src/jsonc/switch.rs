@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Single settings, such as `hooksConfig.enabled`. Tenterhook's value replaces the existing one, which is kept for later.
+//! Single settings, such as `hooksConfig.enabled`. Tenterhook's value replaces the existing value, which is stored so
+//! that it can be restored.
 
 use jsonc_parser::{
     ast::{Object, Value},
@@ -32,7 +33,7 @@ pub struct SettingChange {
     pub path: Vec<String>,
     /// Previous value as written; `None` if there was none.
     pub was: Option<String>,
-    /// Number of keys that existed already, if there was no previous value.
+    /// If there was no previous value: the number of keys of `path` that already existed.
     pub found: usize,
 }
 
@@ -107,7 +108,7 @@ pub fn restore(
     Ok(format!("{mark}{}", layout::apply(body, edits)))
 }
 
-/// Removes the property, and the objects around it that Tenterhook created and that are otherwise empty.
+/// Removes the property, and the objects around it that Tenterhook created, if the removal leaves them empty.
 fn take_out(source: &JsoncSource<'_>, root: &Object<'_>, path: &[&str], found: usize) -> Vec<TextEdit> {
     let mut object = root;
     let mut place = None;
@@ -118,7 +119,7 @@ fn take_out(source: &JsoncSource<'_>, root: &Object<'_>, path: &[&str], found: u
         };
         let alone =
             object.properties.len() == 1 && !layout::has_own_comments(source, &ItemList::of_object(object));
-        // An outer object is removed only if Tenterhook created it and it is empty.
+        // Removes an inner property instead, unless Tenterhook created this object and it contains nothing else.
         if depth <= found || !alone || place.is_none() {
             place = Some((ItemList::of_object(object), at));
         }

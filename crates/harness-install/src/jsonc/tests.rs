@@ -295,7 +295,7 @@ fn other_events_may_hold_anything() {
     assert_eq!(remove(&edited.text, &OURS, &edited.created).expect("removes").text, text);
 }
 
-/// A small seeded generator of JSON with comments: unusual layouts, nested values, hooks of others.
+/// A small seeded generator of JSON with comments: unusual layouts, nested values and hooks of other programs.
 pub(crate) struct SettingsGenerator(pub(crate) u64);
 
 impl SettingsGenerator {
@@ -437,7 +437,7 @@ fn any_text_survives_insert_and_remove() {
         assert_eq!(solid(&removed.text), solid(&text), "seed {seed}: only white space may differ");
         assert_eq!(value_of(&removed.text), value_of(&text), "seed {seed}");
 
-        // An older install, with events that no longer exist, updated and removed.
+        // Updates and removes an older install that has events which no longer exist.
         let old = put(&text, &["Setup", "Stop"]);
         let new = insert(&old.text, &[entry("Stop", 9), entry("PreToolUse", 9)], &OURS, &old.created)
             .expect("updates");

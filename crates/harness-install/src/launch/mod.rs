@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How a client is run without a user, against a model at a given address.
 //!
-//! A harness's own folder (`claude_code/launch.rs`) has the [`ClientLaunch`]: command line, variables and settings.
-//! [`copy_settings`] copies the part of the user's settings that decides whether hooks run, so that a client can be run
-//! with them in a temporary directory; [`run_to_end`] runs it for a bounded time. `doctor --prove` and the end-to-end
-//! tests use the same descriptions.
+//! The folder of each harness defines its [`ClientLaunch`] (for example `claude_code/launch.rs`): command line,
+//! variables and settings. [`copy_settings`] copies the part of the user's settings that decides whether hooks run. A
+//! client can then use this copy in a temporary directory. [`run_to_end`] runs the client for a limited time. `doctor
+//! --prove` and the end-to-end tests use the same definitions.
 
 mod process;
 mod settings_copy;
@@ -19,29 +19,29 @@ pub use settings_copy::{copy_settings, hook_program_in, write_launch_settings};
 
 use crate::{InstallError, InstallRequest};
 
-/// Pairs of texts and their replacements in a copy.
+/// Pairs of a text and its replacement, applied to copied settings.
 pub type Replacements = Vec<(String, String)>;
 
 /// How one client is run without a user.
 #[derive(Debug)]
 pub struct ClientLaunch {
-    /// Keys of its settings files that decide whether hooks run. A copy of the settings contains nothing else: no credentials,
-    /// models, MCP servers or helper programs of the user.
+    /// Keys of the client's settings files that decide whether hooks run. A copy of the settings contains only these
+    /// keys: no credentials, models, MCP servers or helper programs of the user.
     pub hook_keys: &'static [&'static [&'static str]],
-    /// Tables of its TOML settings files that decide whether hooks run.
+    /// Tables of the client's TOML settings files that decide whether hooks run.
     pub hook_tables: &'static [&'static [&'static str]],
-    /// JSON file for `settings`, relative to the directory of the user's settings.
+    /// JSON file into which `settings` are written, relative to the directory of the user's settings.
     pub settings_file: &'static str,
-    /// Settings needed for such a run: keys, and the value as JSON.
+    /// Settings needed for a run without a user: keys, and the value as JSON.
     pub settings: &'static [(&'static [&'static str], &'static str)],
-    /// Replacements for texts that depend on the location of the settings or hook programs; for clients that store digests of
-    /// hooks.
+    /// Returns replacements for texts that depend on the location of the settings or hook programs. Needed for
+    /// clients that store digests of hooks.
     pub relocated: fn(&InstallRequest, &InstallRequest) -> Result<Replacements, InstallError>,
-    /// A run of the client before the first session, for clients that store the model's address.
+    /// A run of the client before the first session. Needed for clients that store the model's address.
     pub sign_in: Option<fn(&LaunchSite<'_>) -> ClientInvocation>,
     /// A session with one prompt, with all of the client's own permissions granted.
     pub session: fn(&LaunchSite<'_>, prompt: &str) -> ClientInvocation,
-    /// A call of its shell tool, as its model makes it.
+    /// Builds a call of the client's shell tool, as a model makes it.
     pub shell: fn(command: &str) -> ToolRequest,
     /// Pause between two events of the model's stream, for clients that fail when several arrive at once.
     pub event_pause_ms: Option<u64>,
@@ -52,13 +52,13 @@ pub struct ClientLaunch {
 pub struct LaunchSite<'a> {
     /// `HOME` of the client.
     pub home: &'a Path,
-    /// Its working directory.
+    /// Working directory of the client.
     pub project: &'a Path,
     /// Base URL of the model, `http://127.0.0.1:4711`.
     pub model: &'a str,
 }
 
-/// Arguments and variables of one run. The environment contains nothing else except `HOME` and `PATH`.
+/// Arguments and variables of one run. Besides these variables, the environment contains only `HOME` and `PATH`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientInvocation {
     /// Arguments of the client.
@@ -77,7 +77,7 @@ pub struct ToolRequest {
 }
 
 impl ClientLaunch {
-    /// A row for clients that need no settings for such a run.
+    /// A launch for clients that need no additional settings.
     pub(crate) const fn new(
         session: fn(&LaunchSite<'_>, prompt: &str) -> ClientInvocation,
         shell: fn(command: &str) -> ToolRequest,

@@ -11,8 +11,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 /// Interval at which the program is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Runs `command` in its own process group until it ends, `timeout` is over or `is_cancelled` returns true. Returns `None` if
-/// it had to be killed. Its whole group is ended in each case, and on Linux also processes that left the group.
+/// Runs `command` in its own process group until it ends, `timeout` has passed or `is_cancelled` returns true.
+/// Returns `None` if the process had to be killed. In each case all processes of the group are killed. On Linux,
+/// processes that left the group are killed as well.
 ///
 /// Standard output and error should be files: a grandchild that keeps a pipe open would block the reader.
 pub fn run_to_end(
@@ -25,7 +26,8 @@ pub fn run_to_end(
     let group = Pid::from_child(&child);
     let deadline = Instant::now() + timeout;
     let ended = loop {
-        // Not reaped yet: until then its id, which is also the group's, cannot be reused.
+        // `NOWAIT` does not reap the process. Until it is reaped, its id, which is also the id of the group, cannot
+        // be reused.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(group), options) {
             Ok(Some(_)) => break true,
@@ -50,8 +52,8 @@ fn adopt_orphans() -> io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(Pid::INIT))?)
 }
 
-/// Ends children of this process that are in other process groups: orphans of the program. Children that this process
-/// started itself are in its own group.
+/// Kills orphans of the program: children of this process that are in other process groups. Children that this
+/// process started itself are in its own group.
 #[cfg(target_os = "linux")]
 fn end_orphans() -> io::Result<()> {
     use std::path::Path;
@@ -59,7 +61,7 @@ fn end_orphans() -> io::Result<()> {
     use rustix::process::{WaitOptions, getpgrp, getpid, kill_process, waitpid};
     use tenterhook_files::{FileClass, read_bytes};
 
-    /// Larger than the kernel's status line of a process.
+    /// Larger than the kernel's `stat` line of a process.
     const MAX_STAT_BYTES: u64 = 4096;
 
     let (own, group) = (getpid(), getpgrp());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Copies a client's settings for a run in a temporary directory. The copy contains the settings that decide whether hooks run,
-//! exactly as in the user's files, and calls copies of the hook programs. Hooks of others keep their position but run nothing.
+//! Copies a client's settings for a run in a temporary directory. The copy contains the settings that decide whether
+//! hooks run, exactly as in the user's files. Its hooks call copies of Tenterhook's hook programs. Hooks of other
+//! programs keep their position but run nothing.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -62,13 +63,13 @@ pub fn hook_program_in(order: &InstallRequest) -> PathBuf {
     order.home.join(HOOK_PROGRAM)
 }
 
-/// The path in `copy` that corresponds to a file of `real`.
+/// The path in `copy` that corresponds to a file in `real`; both are requests.
 fn relocate(path: &Path, real: &InstallRequest, copy: &InstallRequest) -> Option<PathBuf> {
     let below = |from: &Path, to: &Path| path.strip_prefix(from).ok().map(|rest| to.join(rest));
     below(&real.directory, &copy.directory).or_else(|| below(&real.user_directory, &copy.user_directory))
 }
 
-/// Common start of the paths of hook programs.
+/// Directory prefix that all hook program paths of a request share.
 fn programs(order: &InstallRequest) -> String {
     format!("{}/", order.home.join("bin").display())
 }

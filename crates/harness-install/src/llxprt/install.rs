@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in LLxprt Code's `settings.json`. Its hooks are off until two switches are on.
+//! Tenterhook's entries in LLxprt Code's `settings.json`. LLxprt Code runs hooks only if two settings turn them on.
 //!
-//! LLxprt Code merges its settings in layers: the user's, the project's, the machine's; later layers take precedence. A
-//! later layer replaces the whole hook list of an event.
+//! LLxprt Code merges its settings in layers: the user's, the project's, the machine's. Later layers take precedence.
+//! If a later layer has hooks for an event, they replace all hooks of earlier layers for that event.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,8 @@ pub(super) const INSTALLER: Installer = Installer {
     pieces,
 };
 
-/// Settings directory of a project; below the home directory, the former directory of the user's settings.
+/// Name of the settings directory in a project. Earlier versions also used it in the home directory, for the user's
+/// settings.
 pub(super) const PROJECT_DIRECTORY: &str = ".llxprt";
 
 /// Directory of the machine's settings, below the root of the file system.
@@ -50,7 +51,8 @@ pub(super) const MACHINE_DIRECTORY: &str =
 
 pub(super) const SETTINGS_FILE: &str = "settings.json";
 
-/// File that marks a completed migration from the former directory, which the client does not read again.
+/// File that marks a completed migration from the former directory. After the migration the client no longer reads
+/// that directory.
 const MIGRATION_MARKER: &str = ".migration-complete.json";
 
 const SIGNATURE: HookSignature = HookSignature { marker: None, is_our_command, comes_last: false };
@@ -68,7 +70,8 @@ fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let former = former_settings(order).filter(|former| *former != path);
     if let (Some(former), Some(first)) = (former, pieces.first_mut()) {
         first.copied_from = Some(former.clone());
-        // The client leaves the old file behind, with Tenterhook's entries in it.
+        // After copying, the client leaves the old file in place, with Tenterhook's entries in it. Uninstalling must
+        // remove them too.
         let hooks = HookSettings { look: |_| Ok(Vec::new()), ..hooks(order, Vec::new())? };
         if holds_ours(&hooks, &former) {
             pieces.push(ManagedFile::new(former, FileContent::Edited(Box::new(hooks))));
@@ -82,7 +85,7 @@ fn hooks(order: &InstallRequest, known: Vec<InstallWarning>) -> Result<HookSetti
     let on = |path| RequiredSetting { path, value: JsonNode::Bool(true), only_if_missing: false };
     let mut switches = vec![on(layers::HOOKS_ENABLED), on(layers::TOOLS_ENABLE_HOOKS)];
     if is_machines {
-        // Without a list here, a project's list would apply, and could name Tenterhook's hooks.
+        // Without this empty list, the list of a project would apply and could disable Tenterhook's hooks.
         switches.push(RequiredSetting {
             path: layers::HOOKS_DISABLED,
             value: JsonNode::List(Vec::new()),
@@ -99,7 +102,7 @@ fn hooks(order: &InstallRequest, known: Vec<InstallWarning>) -> Result<HookSetti
     })
 }
 
-/// Warnings about the file that is written. Its switches are set by the installer.
+/// Warnings about the settings file that is written. It does not check the switches, because the installer sets them.
 fn look(text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
     look_at(text, |_, root| layers::disabled_by_name(root).into_iter().collect())
 }
@@ -110,15 +113,15 @@ fn holds_ours(hooks: &HookSettings, path: &Path) -> bool {
     hooks.contains(text, &CreatedContainers::default()).unwrap_or(false)
 }
 
-/// The user's settings of earlier versions.
+/// Path of the user's settings in earlier versions of the client.
 fn former_settings(order: &InstallRequest) -> Option<PathBuf> {
     let home = order.user_home.as_ref().filter(|_| order.scope == SettingsScope::User)?;
     Some(home.join(PROJECT_DIRECTORY).join(SETTINGS_FILE))
 }
 
-/// Directory of the user's settings: the one named by the client's variable, otherwise the platform's. While only the former
-/// directory has settings, it is used: the next start of the client copies them, including Tenterhook's entries, but would
-/// not if the new directory had a file.
+/// Directory of the user's settings: the value of the client's variable, or the platform's directory. While only the
+/// former directory has settings, it is used instead. The client copies it at its next start, including Tenterhook's
+/// entries, but only if the new directory has no settings file.
 fn user_directory(ground: &MachineEnvironment<'_>) -> Option<PathBuf> {
     if let Some(named) = ground.variable("LLXPRT_CONFIG_HOME") {
         return Some(named);

@@ -8,13 +8,13 @@ use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["hooks"], &["hooksConfig"], &["tools", "enableHooks"]],
     settings: &[(&["telemetry", "enabled"], "false"), (&["privacy", "usageStatisticsEnabled"], "false")],
-    // It fails at random when several events of a stream arrive at once.
+    // LLxprt Code fails at random when several events of a stream arrive at once.
     event_pause_ms: Some(30),
     ..ClientLaunch::new(
         |site, prompt| {
             let model = format!("{}/v1", site.model);
             let provider = ["--provider", "openai", "--baseurl", &model, "--key", "dummy", "-m", "scripted"];
-            // Without `--yolo` it has no shell when it runs without a user.
+            // In a run without a user, LLxprt Code offers no shell tool unless `--yolo` is given.
             ClientInvocation::new(provider.into_iter().chain(["--yolo", "-p", prompt]))
         },
         |command| ToolRequest {

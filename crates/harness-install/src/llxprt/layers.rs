@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Effects of LLxprt Code's other settings files on Tenterhook's hooks in one of them.
+//! How LLxprt Code's other settings files affect Tenterhook's hooks in one of these files.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) const HOOKS_ENABLED: &[&str] = &["hooksConfig", "enabled"];
 pub(super) const HOOKS_DISABLED: &[&str] = &["hooksConfig", "disabled"];
 pub(super) const TOOLS_ENABLE_HOOKS: &[&str] = &["tools", "enableHooks"];
 
-/// Warnings about the other layers, for the layer at `own`.
+/// Warnings about the other layers. `own` is the settings file that is written.
 pub(super) fn warnings(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
     if order.is_machine() {
         let mut warnings = vec![InstallWarning::note(
@@ -32,7 +32,7 @@ pub(super) fn warnings(order: &InstallRequest, own: &Path) -> Vec<InstallWarning
     let position = files.iter().position(|file| file == own);
     let later = position.and_then(|at| files.get(at + 1..)).unwrap_or_default();
     let mut warnings = elsewhere(later, own, |_, root| switched_off(root));
-    // Both passes report a later file that cannot be read; keep one report.
+    // Both calls of `elsewhere` report a later file that cannot be read; keep one report.
     let by_name = elsewhere(&files, own, |_, root| disabled_by_name(root).into_iter().collect());
     let by_name: Vec<_> = by_name.into_iter().filter(|warning| !warnings.contains(warning)).collect();
     warnings.extend(by_name);
@@ -72,14 +72,14 @@ pub(super) fn files(order: &InstallRequest) -> Vec<PathBuf> {
 fn switched_off(root: &Object<'_>) -> Vec<InstallWarning> {
     let mut warnings: Vec<_> = off_by(root, TOOLS_ENABLE_HOOKS, false).into_iter().collect();
     let is_set = root.get_object("hooksConfig").is_some_and(|config| config.get("enabled").is_some());
-    // The older name of the switch applies if the newer one is not set.
+    // The older name of the setting applies if the newer name is not set.
     let path = if is_set { HOOKS_ENABLED } else { &["hooks", "enabled"] };
     warnings.extend(off_by(root, path, false));
     warnings.extend(replaced(root));
     warnings
 }
 
-/// A warning if a list of disabled hooks contains Tenterhook's.
+/// A warning if the list of disabled hooks contains Tenterhook's hooks.
 pub(super) fn disabled_by_name(root: &Object<'_>) -> Option<InstallWarning> {
     let lists = ["hooksConfig", "hooks"].map(|section| root.get_object(section)?.get_array("disabled"));
     let is_ours = |name: &Value<'_>| {
@@ -92,7 +92,7 @@ pub(super) fn disabled_by_name(root: &Object<'_>) -> Option<InstallWarning> {
     })
 }
 
-/// A warning about events whose hooks a later layer replaces by a list without Tenterhook's.
+/// A warning about events for which a later layer replaces the hooks by a list without Tenterhook's hooks.
 fn replaced(root: &Object<'_>) -> Option<InstallWarning> {
     let hooks = root.get_object("hooks")?;
     let is_replaced = |event: &&str| hooks.get(event).is_some() && !runs_ours(hooks, event);

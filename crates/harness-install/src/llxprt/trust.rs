@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Folder trust of LLxprt Code: in an untrusted folder it runs no hook of any settings file, including the user's and the
-//! machine's. With `folderTrust` on, a folder without an entry in `trustedFolders.json` is not trusted.
+//! Folder trust of LLxprt Code: in an untrusted folder it runs no hook of any settings file, including the user's and
+//! the machine's. With `folderTrust` on, a folder without an entry in `trustedFolders.json` is not trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -103,7 +103,8 @@ fn rule(folder: &Path, level: &str) -> Option<TrustRule> {
     }
 }
 
-/// Whether a folder is trusted: the closest rule above it decides; of two for the same folder, the refusal.
+/// Whether a folder is trusted. The closest rule above the folder decides. If two rules name the same folder, the one
+/// that refuses trust decides.
 fn is_trusted(rules: &[TrustRule], folder: &Path) -> Option<bool> {
     let real = fs_err::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let around =

@@ -33,7 +33,7 @@ pub(super) const INSTALLER: Installer = Installer {
 
 const PLUGIN_FILE: &str = "tenterhook.js";
 
-/// Whether Tenterhook wrote the plugin path, with any root.
+/// Whether Tenterhook wrote the plugin path, for any root of the file system.
 fn is_our_plugin(name: &str) -> bool {
     name.starts_with("file:///") && name.ends_with("/opencode/tenterhook.js")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How OpenCode is run without a user. It calls an OpenAI Chat model. The hooks are a plugin, so none of the user's settings
-//! affect them.
+//! How OpenCode is run without a user. It calls an OpenAI Chat model. The hooks are a plugin, so none of the user's
+//! settings affect them.
 
 use serde_json::json;
 
@@ -12,7 +12,8 @@ pub(super) const LAUNCH: ClientLaunch = ClientLaunch::new(
             .env("OPENCODE_CONFIG_CONTENT", config(site))
             .env("OPENCODE_DISABLE_AUTOUPDATE", "true")
             .env("OPENCODE_DISABLE_MODELS_FETCH", "true")
-            // With plugins, it first looks for a package of its own at this address. The plugin needs none, and nothing listens there.
+            // When OpenCode has plugins, it first looks for its own package in this registry. The plugin does not
+            // need the package, and nothing listens at this address.
             .env("npm_config_registry", "http://127.0.0.1:9/")
             .env("npm_config_fetch_retries", "0")
     },

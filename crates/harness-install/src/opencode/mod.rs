@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs and runs OpenCode.
+//! Installs hooks into OpenCode, and runs it.
 
 mod install;
 mod launch;

@@ -34,8 +34,8 @@ fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     Ok(vec![ManagedFile::new(order.directory.join(EXTENSION_FILE), FileContent::Owned(owned))])
 }
 
-/// A warning if the settings disable the extension: `!pattern` excludes files, `-path` one file. Project settings do not
-/// disable extensions of the user.
+/// A warning if the settings disable the extension. `!pattern` excludes all matching files, `-path` excludes one
+/// file. Project settings cannot disable extensions of the user.
 fn exclusion(directory: &Path) -> Result<Option<InstallWarning>, InstallError> {
     let path = directory.join("settings.json");
     let Some(bytes) = file::read(&path)? else { return Ok(None) };
@@ -63,7 +63,7 @@ fn excludes_ours(entry: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Measured on pi 1.5.0, except for absolute paths, which are from its documentation.
+    /// The cases were measured on pi 1.5.0, except absolute paths, which come from its documentation.
     #[test]
     fn settings_that_exclude_the_extension_are_noticed() {
         for entry in [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How pi is run without a user. It calls an OpenAI Responses model, through the Azure provider, which reads the model's address
-//! from the environment. The hooks are an extension, so none of the user's settings are needed.
+//! How pi is run without a user. It calls an OpenAI Responses model, through the Azure provider, which reads the
+//! model's address from the environment. The hooks are an extension, so none of the user's settings are needed.
 
 use serde_json::json;
 

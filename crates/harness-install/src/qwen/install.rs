@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's entries in Qwen Code's `settings.json`.
 //!
-//! The hook that is configured last decides, and another hook's `allow` overrides a deny. So Tenterhook's hooks follow all
-//! others, and hooks that could override them are reported.
+//! The hook that is configured last decides, and another hook's `allow` overrides a deny. So Tenterhook's hooks
+//! follow all others, and hooks that could override them are reported.
 
 use jsonc_parser::ast::{Object, Value};
 use tenterhook_event::EventKind;
@@ -54,7 +54,7 @@ pub(super) const INSTALLER: Installer = Installer {
     },
 };
 
-/// In the machine's settings these take precedence over an account's.
+/// Settings that turn hooks on. In the machine's settings they take precedence over an account's values.
 fn machine_switches() -> Vec<RequiredSetting> {
     let switch = |path, value| RequiredSetting { path, value, only_if_missing: false };
     vec![switch(&["disableAllHooks"], JsonNode::Bool(false)), switch(safe_mode::SETTING, JsonNode::text("0"))]
@@ -69,7 +69,7 @@ fn is_our_command(command: &str) -> bool {
 fn look_in(root: &Object<'_>) -> Vec<InstallWarning> {
     let mut warnings: Vec<_> = off_by(root, &["disableAllHooks"], true).into_iter().collect();
     warnings.extend(off_by(root, &["hooksConfig", "enabled"], false));
-    // At `PermissionRequest` a deny takes precedence over an allow.
+    // Only pre-tool events are checked. For `PermissionRequest`, a deny takes precedence over an allow.
     for event in HARNESS.events.iter().filter(|row| row.kind == EventKind::PreTool).map(|row| row.native) {
         let groups = root.get_object("hooks").and_then(|hooks| hooks.get_array(event));
         let handlers = groups.iter().flat_map(|groups| &groups.elements).filter_map(Value::as_object);

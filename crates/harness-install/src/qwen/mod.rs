@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs and runs Qwen Code.
+//! Installs hooks into Qwen Code, and runs it.
 
 mod install;
 mod launch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Safe mode of Qwen Code, in which it runs no hooks of any settings file, including the machine's. Measured on 0.24.4: a
-//! project's `.env` turns it on, and the tools stay available.
+//! Safe mode of Qwen Code. In safe mode it runs no hooks of any settings file, including the machine's. Measured on
+//! 0.24.4: a project's `.env` can turn safe mode on, and the tools stay available.
 
 use crate::{
     InstallRequest, InstallWarning,
@@ -10,7 +10,7 @@ use crate::{
 
 const VARIABLE: &str = "QWEN_CODE_SAFE_MODE";
 
-/// The setting with the same effect as the variable.
+/// The setting that sets the variable.
 pub(super) const SETTING: &[&str] = &["env", VARIABLE];
 
 /// Warnings about files that turn on safe mode where the user works.
@@ -27,7 +27,7 @@ pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
         .filter(|path| env_files::last_value(path, VARIABLE).is_some_and(|value| is_on(&value)))
         .map(|path| message(path))
         .collect();
-    // The machine's settings turn the variable off, which takes precedence.
+    // The machine's settings turn the variable off and take precedence, so no warning is needed there.
     if !order.is_machine() {
         let settings = crate::gemini::install::settings_of(order, ".qwen");
         warnings.extend(elsewhere(&settings, std::path::Path::new(""), |_, root| {

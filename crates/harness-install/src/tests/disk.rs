@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Links, modes and owners; and refused installations, which change nothing.
+//! Symbolic links, modes and owners; and refused installations, which must not change anything.
 
 use super::*;
 
@@ -105,7 +105,7 @@ fn a_directory_that_cannot_be_written_leaves_all_as_it_was() {
     fs::write(&world.settings, "{}").expect("writes");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).expect("mode");
     if fs::write(locked.join("probe"), "").is_ok() {
-        // Root can write everywhere.
+        // Root can write everywhere, so the write would not fail.
         return;
     }
     let tree = world.tree();

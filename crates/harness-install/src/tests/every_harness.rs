@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Properties of every harness, with real files: nothing is lost, installing twice changes nothing, and snapshots
-//! of the written files.
+//! Properties that hold for every harness, tested with real files: nothing is lost, and installing twice changes
+//! nothing. Also has snapshots of the written files.
 
 use crate::HarnessClient;
 use std::{
@@ -30,7 +30,7 @@ impl HarnessWorld {
         Self::in_scope(id, |_| SettingsScope::User).expect("a user's scope")
     }
 
-    /// The settings of the machine, whose files have the same paths as the user's.
+    /// The machine's settings. Their files have the same paths as the user's.
     fn of_machine(id: &str) -> Option<Self> {
         Self::in_scope(id, |person| SettingsScope::Machine(person.to_owned()))
     }
@@ -46,7 +46,7 @@ impl HarnessWorld {
         Some(Self { name: format!("{id} in {:?}", order.scope), root, installer, order })
     }
 
-    /// Fewer rounds for the machine's settings, whose files are edited in the same way.
+    /// Number of test rounds. The machine's settings get fewer, because their files are edited in the same way.
     fn rounds(&self, most: u64) -> u64 {
         if self.order.is_machine() { most / 5 } else { most }
     }
@@ -103,7 +103,7 @@ pub(super) fn harness_ids() -> impl Iterator<Item = &'static str> {
     HARNESSES.iter().filter(|harness| harness.installer().is_some()).map(|harness| harness.id)
 }
 
-/// The settings of the user, and of the machine if there are any, for every harness.
+/// For every harness: the user's settings, and the machine's settings if the harness has them.
 fn harness_worlds() -> impl Iterator<Item = HarnessWorld> {
     harness_ids().flat_map(|id| [Some(HarnessWorld::of(id)), HarnessWorld::of_machine(id)]).flatten()
 }
@@ -180,7 +180,7 @@ fn what_others_write_in_between_stays() {
                 let left = fs::read_to_string(path).expect("reads");
                 let solid = |text: &str| text.split_whitespace().collect::<String>();
                 let wanted = solid(&edited_by_user(path, text));
-                // A trailing comma may be added.
+                // The edit may have added a trailing comma.
                 let same =
                     solid(&left) == wanted || solid(&left).replace(",}", "}") == wanted.replace(",}", "}");
                 assert!(same, "{id}, seed {seed}: {text:?} became {left:?}");
@@ -201,7 +201,7 @@ fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "toml")
 }
 
-/// Whether only a part of the file is Tenterhook's.
+/// Whether Tenterhook writes only a part of the file.
 fn is_edited(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let shared = ["settings.json", "hooks.json", "managed-settings.json", "opencode.json"];
@@ -218,7 +218,7 @@ fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
         let before = place.content();
         let mut plan = place.plan().expect("plans");
         let last = plan.steps.len() - 1;
-        // Larger than a settings file may be: the last file cannot be written.
+        // The content is larger than a settings file may be, so writing the last file fails.
         plan.steps[last].change.after = Some(vec![b' '; 17 * 1024 * 1024]);
         assert!(matches!(plan.apply(), Err(InstallError::TooLarge { .. })), "{id}");
         assert_eq!(place.content(), before, "{id}");

@@ -56,7 +56,7 @@ impl LlxprtMachine {
         let ground = MachineEnvironment { home: Some(&person), variables: &variables, path: OsStr::new("") };
         let mut order = self.installer.order(&ground, scope, &self.path("th")).expect("a scope");
         order.project = Some(self.path("project"));
-        // Settings of the machine that runs the tests are not read.
+        // Keeps the test from reading the settings of the machine that runs it.
         order.variables.insert("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("etc/llxprt-code/settings.json"));
         order
     }
@@ -133,7 +133,7 @@ fn the_machine_s_settings_are_one_file_that_pins_the_switches() {
     let scope = || SettingsScope::Machine(machine.path(""));
     let before = "{\"hooksConfig\": {\"disabled\": [\"other\"]}, \"ui\": {}}";
     machine.write("etc/llxprt-code/settings.json", before);
-    // A project's settings have no effect there.
+    // The project's settings must not disable the hooks in the machine's settings.
     machine.write(PROJECT, "{\"hooksConfig\": {\"enabled\": false, \"disabled\": [\"tenterhook\"]}}");
     let plan = machine.install(scope());
     assert!(plan.in_force, "{:?}", plan.notes);
@@ -206,11 +206,11 @@ fn an_untrusted_folder_runs_no_hooks_and_is_reported() {
     let plan = machine.plan(SettingsScope::User);
     assert!(plan.pending.iter().any(|todo| todo.contains("trust `")), "{:?}", plan.pending);
 
-    // A project turns folder trust on for itself, which disables the user's hooks.
+    // A project can turn folder trust on for itself. This disables the user's hooks.
     machine.write(NEW, "{}");
     machine.write(PROJECT, "{\"folderTrust\": true}");
     assert_eq!(machine.plan(SettingsScope::User).pending.len(), 1);
-    // The machine's settings take precedence.
+    // The machine's settings take precedence over the project's.
     machine.write("etc/llxprt-code/settings.json", "{\"folderTrust\": false}");
     assert!(machine.plan(SettingsScope::User).pending.is_empty());
 }

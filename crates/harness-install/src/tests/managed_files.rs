@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that belong to Tenterhook completely.
+//! Files that Tenterhook writes as a whole.
 
 use super::super::{InstallWarning, MARK, OwnedFile, has_mark};
 use super::*;

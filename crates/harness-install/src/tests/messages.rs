@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Output before anything is written.
+//! Messages that are shown before anything is written.
 
 use super::*;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `install` writes for each harness, byte for byte, and its messages.
+//! The files that `install` writes for each harness, byte for byte, and its messages.
 
 use crate::HarnessClient as _;
 use std::fs;
@@ -70,7 +70,8 @@ fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
         assert!(!text.contains("trusted_hash"), "trust is not taken: {text}");
     }
 
-    // Trust that `t` stores in Codex CLI also counts for Desktop, and both need it.
+    // Pressing `t` in Codex CLI stores trust, which also applies to Desktop. Without it, neither client runs the
+    // hooks.
     let mut place = HarnessWorld::of("codex");
     place.order.trust = true;
     place.install();
@@ -106,7 +107,7 @@ fn our_qwen_hook_comes_last_and_conflicting_hooks_are_reported() {
         "\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"before\"}]},",
         1,
     );
-    // At `PermissionRequest` a deny takes precedence over an allow, so no warning is needed.
+    // For `PermissionRequest`, a deny takes precedence over an allow, so no warning is needed.
     let behind = behind.replacen(
         "\"PermissionRequest\": [",
         "\"PermissionRequest\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"grants\"}]},",
@@ -143,7 +144,7 @@ fn llxprt_is_switched_on_and_off_again() {
     assert!(plan.in_force, "{:?}", plan.notes);
     let text = fs::read_to_string(&settings).unwrap();
     assert!(text.contains("\"enabled\": true") && text.contains("\"enableHooks\": true"), "{text}");
-    // An edit in between, so that the backup cannot be restored.
+    // The user edits the file, so the backup cannot be restored.
     fs::write(&settings, text.replace("// mine", "// mine!")).unwrap();
     place.uninstall();
     assert_eq!(fs::read_to_string(&settings).unwrap(), before.replace("// mine", "// mine!"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tables at the end of a TOML file, between two comments. Arrays of tables such as `[[hooks.PreToolUse]]` are additive, so
-//! the organisation's own keep running.
+//! Tables at the end of a TOML file, between two marker comments. Arrays of tables such as `[[hooks.PreToolUse]]` are
+//! additive, so the organisation's own hooks keep running.
 
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -12,7 +12,7 @@ use crate::{
 
 const LAST_LINE: &str = "# End of what `tenterhook install` wrote.";
 
-/// Tables between two comments.
+/// Tables between two marker comments.
 #[derive(Debug)]
 pub struct TomlBlock {
     /// Text of the tables, with a final line end.
@@ -89,7 +89,7 @@ fn tables(item: &Item) -> Vec<&dyn TableLike> {
     }
 }
 
-/// Tenterhook's lines, from the first comment to the end of the last.
+/// Range of Tenterhook's lines, from the opening marker comment to the end of the closing one.
 fn find_block(text: &str) -> Option<std::ops::Range<usize>> {
     let mark = text.find(MARK)?;
     let start = text.get(..mark)?.rfind('\n').map_or(0, |at| at + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's own file among the hook files of VS Code's built-in agent. Copilot CLI reads the same directory, but has its
-//! own file: when it runs these entries, they do nothing.
+//! Tenterhook's own file among the hook files of VS Code's built-in agent. Copilot CLI reads the same directory, but
+//! Tenterhook writes a separate file for it. When Copilot CLI runs the entries of this file, they do nothing.
 
 use super::HARNESS;
 use crate::{
@@ -42,7 +42,7 @@ pub(super) const INSTALLER: Installer = Installer {
     },
 };
 
-/// Copilot CLI sets this variable for its hooks.
+/// Shell prefix that skips the hook under Copilot CLI, which sets this variable for its hooks.
 const NOT_COPILOT: &str = "[ -n \"$COPILOT_CLI\" ] || ";
 
 const SIGNATURE: HookSignature = HookSignature {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installs VS Code Copilot, which cannot be run against a scripted model.
+//! Installs hooks into VS Code Copilot, which cannot be run against a scripted model.
 
 mod install;
 

@@ -32,7 +32,7 @@ pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
         "Elicitation" | "ElicitationResult" if answer.is_denied(row) => {
             specific.action = Some("decline".to_owned());
         }
-        // At these two events the client reads only the exit code.
+        // For these two events the client reads only the exit code.
         "TeammateIdle" | "TaskCompleted" if answer.is_denied(row) => {
             return HookReply {
                 stderr: answer.reason_text() + "\n",
@@ -67,7 +67,7 @@ pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     answer.into_reply(&output)
 }
 
-/// Returns the reply to a payload that cannot be decoded. At `PermissionRequest` the client ignores exit code 2 but
+/// Returns the reply to a payload that cannot be decoded. For `PermissionRequest` the client ignores exit code 2 but
 /// reads the JSON.
 pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let reply = outcome_encoding::refuse_by_exit(row, why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The events of Claude Code, and what a hook can do at each of them.
+//! The events of Claude Code, and what a hook can do for each of them.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaudeHookOutput {
-    /// `false` ends the turn. If no decision is given, the tool still runs.
+    /// `false` ends the turn. If the output also contains no decision, the tool still runs.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     pub go_on: Option<bool>,
     /// Message shown to the user when the turn ends.
@@ -30,7 +30,7 @@ pub struct ClaudeHookOutput {
     /// Fields that are specific to one event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_specific_output: Option<HookSpecificOutput>,
-    /// Whether the hook continues in the background, without a decision.
+    /// Whether the hook continues in the background and makes no decision.
     #[serde(rename = "async", skip_serializing_if = "Option::is_none")]
     pub detached: Option<bool>,
     /// Time limit of a background hook, in milliseconds.
@@ -38,7 +38,7 @@ pub struct ClaudeHookOutput {
     pub async_timeout: Option<u64>,
 }
 
-/// Decision at events that have no decision type of their own.
+/// Decision for events that have no decision type of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockDecision {
@@ -48,7 +48,7 @@ pub enum BlockDecision {
     Block,
 }
 
-/// Decision at `PreToolUse` and `PreModelSwitch`.
+/// Decision for `PreToolUse` and `PreModelSwitch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionDecision {
@@ -62,13 +62,13 @@ pub enum PermissionDecision {
     Defer,
 }
 
-/// Decision at `PermissionRequest`.
+/// Decision for `PermissionRequest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum PermissionBehavior {
     /// Grant the permission.
     Allow {
-        /// Input to run the tool with instead.
+        /// New tool input, used instead of the requested one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         updated_input: Option<Value>,
     },
@@ -90,7 +90,7 @@ pub struct HookSpecificOutput {
     /// Name of the event that the output is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_event_name: Option<String>,
-    /// Decision at `PreToolUse`.
+    /// Decision for `PreToolUse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_decision: Option<PermissionDecision>,
     /// Reason for `permissionDecision`.
@@ -108,10 +108,10 @@ pub struct HookSpecificOutput {
     /// Older form of `updatedToolOutput`, for MCP tools only.
     #[serde(rename = "updatedMCPToolOutput", skip_serializing_if = "Option::is_none")]
     pub updated_mcp_tool_output: Option<Value>,
-    /// Decision at `PermissionRequest`.
+    /// Decision for `PermissionRequest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<PermissionBehavior>,
-    /// Response at `Elicitation` and `ElicitationResult`.
+    /// Response for `Elicitation` and `ElicitationResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Unknown fields, kept unchanged.

@@ -69,7 +69,8 @@ fn cancel_run(why: String) -> ClineHookOutput {
 fn harmless_input(call: &HookCall, why: &str) -> Option<Value> {
     match call.event.tool.as_ref()?.name.as_str() {
         "run_commands" => Some(json!({"commands": [format!("printf '%s\\n' {}", shell_quote(why))]})),
-        // A path that does not exist. The tool's error message repeats the path and so shows the reason.
+        // Uses a path that does not exist. The tool's error message repeats the path and so shows the reason to the
+        // model.
         "read_files" => Some(json!({"files": [{"path": format!("/nonexistent/{}", why.replace('\0', ""))}]})),
         _ => None,
     }

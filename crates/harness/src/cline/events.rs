@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The events of Cline, and what a hook can do at each of them. A hook is a file named after the event; the payload
+//! The events of Cline, and what a hook can do for each of them. A hook is a file named after the event; the payload
 //! uses a different event name.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The events, in the order in which they occur in a session. At events without a tool, the client does not wait for
+/// The events, in the order in which they occur in a session. For events without a tool, the client does not wait for
 /// hooks.
 pub const EVENTS: &[EventRow] = &[
     row("TaskStart", &["agent_start"], Kind::SessionStart),

@@ -48,7 +48,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
             output.decision = Some(BlockDecision::Block);
             output.reason = answer.stop.take();
         }
-        // The reason replaces the output. The turn continues in any case.
+        // The reason replaces the tool's output. The turn continues even if the outcome asks to stop the agent.
         EventKind::PostTool if !denied && (answer.output.is_some() || answer.stop.is_some()) => {
             let text = answer.stop.clone().or_else(|| answer.output_text());
             output.decision = Some(BlockDecision::Block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The events of Codex, and what a hook can do at each of them.
+//! The events of Codex, and what a hook can do for each of them.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: DenySupport::Prevents,
-        // If the reply is empty, a model may decide in place of the user.
+        // If the reply were empty, a model could decide in place of the user.
         ask: AskSupport::Wait,
         matcher: true,
         wiring: InstallWiring::Guard,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Continue. Continue contains an engine for Claude Code's hooks but never calls it: with hooks registered
-//! for every event, no event fired, and calls that should have been denied ran. Payloads are decoded and encoded like
-//! Claude Code's, in case a later version calls the engine.
+//! Codec for Continue. Continue contains an engine for Claude Code's hooks but never calls it. When hooks were
+//! registered for every event, no event fired, and calls that should have been denied ran. In case a later version
+//! calls the engine, payloads are decoded and replies encoded as for Claude Code.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 //! Encodes an outcome for Cursor.
 //!
-//! Some Cursor events require a permission in the reply. At these events, "no match" is a plain
+//! Some Cursor events require a permission in the reply. For these events, "no match" is a plain
 //! `{"permission":"allow"}` without any text for the model.
 
 use serde::Serialize;

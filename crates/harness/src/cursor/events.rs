@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The events of Cursor, and what a hook can do at each of them.
+//! The events of Cursor, and what a hook can do for each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport, ToolLocation};
 
-/// The events, in the order in which they occur in a session. `preToolUse` is listed as the first gate, so that
-/// `pre-tool` refers to it.
+/// The events, in the order in which they occur in a session. `preToolUse` is the first gate in the list, so the name
+/// `pre-tool` refers to it. A gate is an event for which a deny prevents a tool from running.
 pub const EVENTS: &[EventRow] = &[
     row("workspaceOpen", Kind::Other),
     EventRow { context: true, ..row("sessionStart", Kind::SessionStart) },
@@ -79,7 +79,7 @@ const fn row(native: &'static str, kind: Kind) -> EventRow {
     EventRow::new(native, kind)
 }
 
-/// Returns the row of a gate that fires in addition to `preToolUse`.
+/// Returns the row of a gate that fires after `preToolUse` for the same call.
 const fn gate(native: &'static str) -> EventRow {
     let row = row(native, Kind::PreTool);
     EventRow {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Cursor. Commands, MCP tools and file reads pass two gates: `preToolUse` and a specific gate.
-//! [`same_call_key`](crate::same_call_key) recognises that both gates belong to one call.
+//! Codec for Cursor. A gate is an event for which a deny prevents a tool from running. Commands, MCP tools and file
+//! reads pass two gates: `preToolUse` and a more specific event. [`same_call_key`](crate::same_call_key) recognises
+//! that both belong to one call.
 
 mod encode;
 pub mod events;
@@ -41,7 +42,7 @@ pub const HARNESS: Harness = Harness {
         duration_ms: &["duration", "duration_ms"],
         ..PayloadKeys::CLAUDE
     },
-    // This value was seen in a log; the documentation only mentions a platform default.
+    // This value comes from a log; the documentation only mentions a platform default.
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),

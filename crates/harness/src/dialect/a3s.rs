@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A3S hooks, which receive the events of seed 003 and return an action.
+//! A3S hooks. They receive the events of the A3S hook design (seed 003 in `docs/seeds.md`) and return an action.
 
 mod payload;
 mod read;
@@ -54,7 +54,7 @@ pub enum A3sAction {
     Block,
     /// Run the hook again later.
     Retry,
-    /// Ignore the hooks after this one.
+    /// Ignore the remaining hooks.
     Skip,
 }
 
@@ -87,12 +87,12 @@ fn interpret(
     let delay = fields.number("delay");
     let answer = |action, delay| A3sAnswer { action, reason, modified, delay };
     match (action, fields.problem) {
-        // A block is kept even if other fields are invalid.
+        // A block stays a block even if other fields are invalid.
         (Some(A3sAction::Block), _) => interpret_answer(event, by, answer(A3sAction::Block, None)),
         (_, Some(problem)) => Err(InvalidOutput(problem)),
         (None, None) => Err(InvalidOutput("`action` is missing".to_owned())),
         (Some(action), None) => {
-            // A delay that overflows counts as the maximum delay. The engine then gives up and reports the delay.
+            // A delay that overflows is treated as the maximum delay. The engine then gives up and reports the delay.
             let delay = match delay.filter(|delay| *delay != 0.0) {
                 Some(delay) if delay > 0.0 => Some(dialect.duration(delay).unwrap_or(Duration::MAX)),
                 Some(delay) if action == A3sAction::Retry => {
@@ -123,7 +123,7 @@ pub fn interpret_answer(
     match action {
         A3sAction::Continue | A3sAction::Block => Ok(modifications_of(event, finding, modified)?.into()),
         A3sAction::Skip => Ok(InterpretedOutput { finding, control: EngineControl::Skip }),
-        // The tool has already run, so it cannot be retried.
+        // The tool has already run, so the call cannot be retried.
         A3sAction::Retry if event.event == Kind::PostTool => {
             let message = Some("the hook requested a retry after the tool had run".to_owned());
             Ok(Finding { message, ..finding }.into())
@@ -135,8 +135,8 @@ pub fn interpret_answer(
     }
 }
 
-/// Returns the finding for a block. After the tool has run, a block is only a message, because seed 003 fires
-/// `PostToolUse` without waiting.
+/// Returns the finding for a block. After the tool has run, a block is only a message, because in the A3S hook design
+/// the agent does not wait for `PostToolUse` hooks.
 fn block_finding(event: &Event, by: Origin, reason: String) -> Finding {
     if event.event == Kind::PostTool {
         return Finding { message: Some(reason), ..Finding::silent(by) };
@@ -144,7 +144,7 @@ fn block_finding(event: &Event, by: Origin, reason: String) -> Finding {
     Finding::decided(by, Decision::Deny, reason)
 }
 
-/// Returns the changes in `modified`. The design requires them to match the expected schema, so unknown fields are
+/// Returns the changes in `modified`. The A3S hook design requires that they match a schema, so unknown fields are
 /// errors.
 fn modifications_of(
     event: &Event,
@@ -169,7 +169,7 @@ fn modifications_of(
             (_, Some(value), _, _) => Some(Modification::ToolInput { merge: MergeMode::Replace, value }),
             (_, _, Some(value), _) => Some(Modification::ModelResponse { merge, value }),
             (_, _, _, Some(mut result)) => {
-                // The hook received the output as text; returning the same text is not a change.
+                // The hook received the output as text. If it returns the same text, nothing has changed.
                 let output = result.get_mut("output").map(Value::take);
                 let output = output.filter(|output| *output != payload::given_output(event));
                 output.map(|value| Modification::ToolOutput { value })

@@ -3,8 +3,8 @@
 //! Runs the cases of `tests/cases/` that concern a single hook: when it matches, how it starts, and how its output is
 //! read.
 //!
-//! Every line of the areas below is either run here or listed together with the part that covers it, so that no new
-//! line is overlooked.
+//! Every case in these files is either run here or listed with the name of the test that covers it, so no new case is
+//! overlooked.
 
 mod claude_a3s;
 mod llxprt_gemini;
@@ -12,7 +12,7 @@ mod llxprt_gemini;
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp};
 
-/// Lines that another part covers, each with the name of that part.
+/// Ids of cases that another test covers, each with the name of that test.
 type Elsewhere = &'static [(&'static str, &'static str)];
 
 fn load(file: &str) -> Vec<Value> {

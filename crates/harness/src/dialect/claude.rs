@@ -29,8 +29,8 @@ const DEFAULT_DETACHED_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum value of `asyncTimeout`.
 const MAX_DETACHED_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Maximum length of the first line. A longer line cannot be `{"async": true}` and is not parsed again with every
-/// read.
+/// Maximum length of the first line of output. A longer line cannot be `{"async": true}`, so it is not parsed again
+/// after every read.
 const MAX_DETACH_LINE_BYTES: usize = 4096;
 
 /// Returns the time limit of the background hook if the first line of output says that the hook continues in the
@@ -87,7 +87,7 @@ fn cause_field(kind: EventKind) -> &'static str {
     }
 }
 
-/// Returns Claude Code's name for the event, for events of all harnesses.
+/// Returns Claude Code's name for the event. The event may come from any harness.
 fn native_name(event: &Event) -> &str {
     if event.source == HARNESS.id || event.event == EventKind::Other {
         return &event.native_event;
@@ -103,12 +103,12 @@ fn interpret(
 ) -> Result<InterpretedOutput, InvalidOutput> {
     let stdout = String::from_utf8_lossy(&exited.stdout);
     let stdout = stdout.trim();
-    // JSON is read at every exit code. Text that does not look like a JSON object is plain text.
+    // JSON is read for every exit code. Output that does not look like a JSON object is plain text.
     let json = stdout.starts_with('{') && stdout.ends_with('}');
     let output = json.then(|| serde_json::from_str::<ClaudeHookOutput>(stdout));
     let finding = match (exited.code, output) {
-        // This also applies at `PermissionRequest`, where the client ignores exit code 2: a guard's deny must not be
-        // overridden.
+        // Exit code 2 also denies for `PermissionRequest`, although the client ignores it there: the deny of a guard
+        // must not be lost.
         (Some(2), output) => {
             let output = output.and_then(Result::ok).unwrap_or_default();
             let said = finding(event, by.clone(), output).unwrap_or_else(|_| Finding::silent(by));
@@ -137,7 +137,7 @@ fn interpret(
     Ok(finding.into())
 }
 
-/// Returns plain text as context at the events where it reaches the model.
+/// Returns plain text as context, for those events where the text reaches the model.
 fn plain_context(kind: EventKind, stdout: &str) -> Option<String> {
     let heard = matches!(kind, EventKind::Prompt | EventKind::SessionStart) && !stdout.is_empty();
     heard.then(|| stdout.to_owned())

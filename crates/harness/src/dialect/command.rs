@@ -49,11 +49,11 @@ impl HookDialect {
         expanded
     }
 
-    /// Returns the value of the variable whose name starts `text`. The original clients do not check for a word
-    /// boundary: `$GEMINI_CWDX` is the directory followed by `X`.
+    /// Returns the value of the variable whose name starts `text`. Like the original clients, it does not check for a
+    /// word boundary: `$GEMINI_CWDX` becomes the directory followed by `X`.
     ///
-    /// A value that the shell could parse as code is not substituted. The shell then reads the value from its
-    /// environment, as plain text.
+    /// A value that the shell could parse as code is not substituted. The shell then expands the variable itself, as
+    /// plain text.
     fn substituted<'a>(&self, text: &'a str, event: &Event, quotes: Quotes) -> Option<(String, &'a str)> {
         let (value, rest) = self.switches.env_names.iter().find_map(|(name, value)| {
             let rest = text.strip_prefix(name)?;
@@ -80,7 +80,7 @@ impl HookDialect {
     }
 }
 
-/// Expands `~` and `~/…` in a word that no shell reads, such as a word of `exec`.
+/// Expands `~` and `~/…` in a word that is not passed to a shell, such as a word of `exec`.
 pub fn expand_home<'a>(word: &'a str, home: Option<&str>) -> Cow<'a, str> {
     let Some(home) = home else { return Cow::Borrowed(word) };
     match word.strip_prefix('~') {
@@ -122,7 +122,7 @@ impl Quotes {
     }
 }
 
-/// Returns whether a character has the same meaning to a shell in the command line as in a variable's value.
+/// Returns whether a shell treats a character in the command line in the same way as in a variable's value.
 fn harmless(letter: char) -> bool {
     letter.is_alphanumeric() || "/_-.,:@%+= ".contains(letter)
 }

@@ -17,7 +17,7 @@ impl<'a> FieldReader<'a> {
         Self { at: "", map: Some(map), problem: None }
     }
 
-    /// Returns a reader for a nested object. [`FieldReader::take_over`] returns the nested reader's problems to the
+    /// Returns a reader for a nested object. [`FieldReader::take_over`] passes the nested reader's problem to the
     /// outer reader.
     pub(super) fn inside(&mut self, key: &'static str) -> FieldReader<'a> {
         FieldReader { at: key, map: self.object(key), problem: None }
@@ -65,7 +65,7 @@ impl<'a> FieldReader<'a> {
         self.problem.get_or_insert(problem);
     }
 
-    /// Reads a value of one type; `null` counts as absent.
+    /// Reads a value of one type; `null` is treated as absent.
     fn typed<T>(&mut self, key: &str, wanted: &str, read: impl Fn(&'a Value) -> Option<T>) -> Option<T> {
         let value = self.map?.get(key).filter(|value| !value.is_null())?;
         let found = read(value);
@@ -82,7 +82,7 @@ impl<'a> FieldReader<'a> {
     }
 }
 
-/// Returns a tool's output as one string, for the formats of all harnesses.
+/// Returns a tool's output as one string. Accepts the output formats of all harnesses.
 pub(super) fn output_text(output: &Value) -> String {
     let part = |key: &str| output.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match output {

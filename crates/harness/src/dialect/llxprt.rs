@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The dialects of LLxprt Code and Gemini CLI, which are one family with three rows.
+//! The dialects of LLxprt Code and Gemini CLI. They form one family with three rows in the table of dialects.
 //!
-//! The original clients never validate output, so they treat a misspelt deny as an allow. Here it is a failure, and
-//! the hook's `fail: open | closed` decides. With `open`, the effect is the same as in the original.
+//! The original clients do not validate output, so they treat a misspelt deny as an allow. This module treats it as a
+//! failure, and the hook's setting `fail: open | closed` decides. With `open`, the effect is the same as in the
+//! original client.
 
 mod payload;
 
@@ -77,8 +78,8 @@ fn interpret(
     heard.map(InterpretedOutput::from)
 }
 
-/// Turns the finding into a deny at exit code 2. All documentation of the family calls exit code 2 a deny, even
-/// without output or with a printed allow.
+/// Turns the finding into a deny if the exit code is 2. All documentation of the family says that exit code 2 denies,
+/// even if the hook prints nothing or prints an allow.
 fn denied(said: Finding, exited: &HookExit) -> Finding {
     let reason = said.reason.clone().filter(|_| said.decision == Decision::Deny);
     let reason = reason.unwrap_or_else(|| match read::text(&exited.stderr).as_str() {
@@ -95,8 +96,8 @@ fn from_text(exited: &HookExit, by: &Origin, answer: &Value) -> Result<Finding, 
     if part("decision").as_deref() == Some("deny") {
         return Ok(Finding::decided(by.clone(), Decision::Deny, part("reason").unwrap_or_default()));
     }
-    // The original client continues after exit code 1 and after a signal as it does after a crash, because it cannot
-    // distinguish them. Neither can this code.
+    // After exit code 1 or a signal, the original client continues as after a crash. It cannot distinguish these
+    // cases, and neither can this code.
     if exited.code != Some(0) {
         return Err(InvalidOutput(exited.describe_exit()));
     }
@@ -145,7 +146,7 @@ fn finding(
     };
     fields.take_over(specific);
     match fields.problem {
-        // A deny is kept even if other fields are invalid.
+        // A deny stays a deny even if other fields are invalid.
         Some(problem) if finding.decision != Decision::Deny => Err(InvalidOutput(problem)),
         _ => Ok(finding),
     }

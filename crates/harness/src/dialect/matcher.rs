@@ -74,10 +74,10 @@ enum MatcherTest {
     Tool(Vec<ToolTest>),
     /// Exact names, compared with the subject that Claude Code uses for the event.
     ClaudeNames(Vec<String>),
-    /// A regular expression, compared with the same subject.
+    /// A regular expression, searched in the subject that Claude Code uses for the event.
     ClaudePattern(HookPattern),
-    /// LLxprt Code's matcher. The pattern applies to tools, and the exact text to everything else. Without a pattern,
-    /// the text applies to both.
+    /// LLxprt Code's matcher. For tools it is a regular expression, and for everything else the exact text. If the
+    /// text is not a valid expression, the exact text is used for both.
     Llxprt(Option<HookPattern>),
     A3s(Box<a3s::CompiledA3sMatcher>),
 }
@@ -140,14 +140,14 @@ fn native(text: &str) -> (MatcherTest, Option<String>) {
     };
     match tests {
         Ok(tests) => {
-            // Tool names never contain these characters, so the glob would silently never match.
+            // Tool names never contain these characters, so a glob with them would silently match nothing.
             let looks_like_one = text.contains(['^', '$', '(', '+', '\\']) || text.contains(".*");
             let warning = (expression.is_none() && looks_like_one).then(|| {
                 format!("`{text}` looks like a regular expression; write `/{text}/` if it is meant as one")
             });
             (MatcherTest::Tool(tests), warning)
         }
-        // An invalid matcher must not mean that the hook never runs.
+        // An invalid matcher matches every event. If it matched none, a guard would never run.
         Err(why) => (
             MatcherTest::All,
             Some(format!("invalid matcher `{text}` ({why}): the hook runs at every event")),
@@ -161,7 +161,7 @@ fn tool_test(part: &str) -> Result<ToolTest, MatcherError> {
     known.map(ToolTest::Class)
 }
 
-// === impl Matcher ===
+// === impl EventMatcher ===
 
 impl EventMatcher {
     /// Returns a matcher that matches every event.

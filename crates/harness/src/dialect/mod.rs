@@ -6,9 +6,8 @@
 //! engine combines their results in the same way.
 //!
 //! [`DIALECTS`] is the table of dialects. The [`DialectSwitches`] of each row describe how the dialect differs from
-//! others, and each family of dialects has a module that writes events and interprets output. Where an original
-//! client allows something by accident, the interpretation here is stricter; `docs/compatibility.md` lists every such
-//! case.
+//! others. Each family of dialects has a module that writes events and interprets output. Where an original client
+//! allows something by accident, the interpretation here is stricter. `docs/compatibility.md` lists every such case.
 
 pub mod a3s;
 #[cfg(test)]
@@ -84,21 +83,21 @@ pub enum EngineControl {
     /// The engine continues as usual.
     #[default]
     Go,
-    /// The engine ignores the hooks after this one.
+    /// The engine ignores the remaining hooks.
     Skip,
     /// The engine runs the hook again after a delay.
     Retry {
         /// Time to wait before the retry.
         delay: Duration,
     },
-    /// The hook continues in the background and decides nothing.
+    /// The hook continues in the background and makes no decision.
     Detach {
         /// Time limit of the background hook.
         limit: Duration,
     },
 }
 
-/// Returns the time limit if a hook's output so far says that the hook continues in the background.
+/// A function that reads a hook's output so far. Returns a time limit if the hook continues in the background.
 pub type DetachProbe = fn(&[u8]) -> Option<Duration>;
 
 /// Exit status and output of a finished hook command.
@@ -127,11 +126,11 @@ pub fn for_harness(id: &str) -> Option<&'static HookDialect> {
     DIALECTS.iter().find(|dialect| dialect.switches.harness == Some(id))
 }
 
-// === impl Dialect ===
+// === impl HookDialect ===
 
 impl HookDialect {
-    /// Returns the hook's standard input. If the event comes from the dialect's own harness, these are the native
-    /// bytes; otherwise, a payload is built from the normalized event.
+    /// Returns the hook's standard input. If the event comes from the dialect's own harness, this is the native
+    /// payload, byte for byte. For other harnesses, a payload is built from the normalized event.
     pub fn stdin(&self, call: &HookCall) -> Vec<u8> {
         match &call.native {
             Some(native) if self.switches.harness == Some(call.event.source.as_str()) => native.bytes.clone(),
@@ -172,7 +171,7 @@ fn event_kind_in(names: &[(EventKind, &'static str)], name: &str) -> Option<Even
     names.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
 }
 
-// === impl Heard ===
+// === impl InterpretedOutput ===
 
 impl From<Finding> for InterpretedOutput {
     fn from(finding: Finding) -> Self {
@@ -180,7 +179,7 @@ impl From<Finding> for InterpretedOutput {
     }
 }
 
-// === impl Exited ===
+// === impl HookExit ===
 
 impl HookExit {
     /// Returns the reason for a deny: standard error, trimmed, or a default text if it is empty.

@@ -39,7 +39,7 @@ struct NativeHookAnswer {
 }
 
 fn stdin(event: &Event) -> Vec<u8> {
-    // Serializing plain data to memory cannot fail; a hook would notice an empty input.
+    // Serializing plain data to memory cannot fail. If it did, the hook would report the empty input.
     serde_json::to_vec(event).unwrap_or_default()
 }
 

@@ -2,7 +2,8 @@
 
 //! Reads a hook's output exactly as the original client does.
 //!
-//! Profiles use this module. The engine uses the stricter [`HookDialect::interpret`](super::HookDialect::interpret).
+//! Profiles (crate `tenterhook-profile`), which reproduce the clients' behaviour, use this module. The engine uses
+//! the stricter [`HookDialect::interpret`](super::HookDialect::interpret).
 
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ pub enum OutputFormat {
     None,
 }
 
-/// Reads a hook's output at a native event, as the original client does.
+/// Reads a hook's output for one native event, as the original client does.
 pub fn read_at(dialect: &HookDialect, event: &str, exited: &HookExit) -> RawHookResult {
     let mut raw = read(dialect, exited);
     let switches = &dialect.switches;
@@ -60,7 +61,7 @@ fn claude_reads(output: &Value, event: &str) -> bool {
     output.hook_specific_output.is_none_or(|specific| specific.hook_event_name.as_deref() == Some(event))
 }
 
-/// Returns whether the output blocks and has a reason, so that standard error is not needed.
+/// Returns whether the output is a block with a reason. Standard error is then not needed as the reason.
 fn blocks(output: &Value) -> bool {
     let said = |decision: &str, word: &str, reason: &str| {
         output.pointer(decision).and_then(Value::as_str) == Some(word) && output.pointer(reason).is_some()
@@ -73,7 +74,7 @@ fn blocks(output: &Value) -> bool {
         )
 }
 
-/// Reads a hook's output as the original client does at every event.
+/// Reads a hook's output by the rules that the original client applies to all events.
 pub fn read(dialect: &HookDialect, exited: &HookExit) -> RawHookResult {
     let (output, format) = answer(dialect, exited);
     RawHookResult {
@@ -159,7 +160,8 @@ fn from_text(said: &str, code: i32, other: OtherExit) -> Value {
     }
 }
 
-/// Returns the bytes as text, trimmed by JavaScript's rules, so that the same output counts as empty.
+/// Returns the bytes as text, trimmed by JavaScript's rules. So output is considered empty exactly if the client
+/// considers it empty.
 pub(super) fn text(bytes: &[u8]) -> String {
     let space = |letter: char| (letter.is_whitespace() && letter != '\u{85}') || letter == '\u{feff}';
     String::from_utf8_lossy(bytes).trim_matches(space).to_owned()

@@ -14,7 +14,8 @@ pub struct DialectSwitches {
     pub shell: &'static [&'static str],
     /// Environment variables of a hook, in the order in which they are set.
     pub env_names: &'static [(&'static str, EnvValue)],
-    /// How `$NAME` is replaced in the command line before the shell reads it, for these environment variables.
+    /// How `$NAME` is replaced in the command line before the shell reads it. Only variables in `env_names` are
+    /// replaced.
     pub substitute_project_dir: Substitute,
     /// Syntax of matchers, and what they are compared with.
     pub matcher: MatcherRules,
@@ -24,33 +25,34 @@ pub struct DialectSwitches {
     pub json_on_nonzero_exit: bool,
     /// Whether standard error is read, including as JSON, if standard output contains only whitespace.
     pub stderr_when_stdout_blank: bool,
-    /// JSON values that count as output.
+    /// JSON values that are accepted as output.
     pub json_values: JsonValues,
-    /// Whether plain text counts as output.
+    /// Whether plain text is accepted as output.
     pub plain_text: PlainText,
-    /// Reason for the deny at exit code 2 without text; `None` if that exit does not deny.
+    /// Reason for the deny if a hook exits with code 2 and prints no text; `None` if that exit does not deny.
     pub exit_two_without_stderr: Option<&'static str>,
     /// Effect of exit code 2, depending on the printed output.
     pub exit_two: ExitTwo,
-    /// Native events at which exit code 2 is ignored.
+    /// Native events for which exit code 2 is ignored.
     pub exit_two_ignored_at: &'static [&'static str],
     /// Whether output is ignored if it is not in Claude Code's format, or if it names another event.
     pub strict_shape: bool,
-    /// Meaning of text at exit codes of 3 and above.
+    /// Meaning of text with exit codes of 3 and above.
     pub other_exit_with_text: OtherExit,
     /// Exit code assumed for the text of a hook that was ended by a signal.
     pub signal_read_as: i32,
     /// Exit code reported for a hook that was ended by a signal.
     pub signal_reported_as: Option<i32>,
-    /// Meaning of `"decision": "ask"` when the original client combines results. Tenterhook's engine always asks.
+    /// Meaning of `"decision": "ask"` when the original client combines results. In Tenterhook's engine, `ask` always
+    /// asks the user.
     pub ask: AskSemantics,
-    /// Whether `hookSpecificOutput.permissionDecision` is supported at tool calls.
+    /// Whether `hookSpecificOutput.permissionDecision` is supported for tool calls.
     pub permission_decision: bool,
     /// Whether `allowedFunctionNames: []` means "no tools" instead of "no restriction".
     pub empty_tool_list_is_none: bool,
     /// Whether a hook may print `{"async": true}` and continue in the background.
     pub detaches: bool,
-    /// What two hooks must have in common to count as duplicates.
+    /// Properties that make two hooks duplicates if they are equal.
     pub dedupe_key: DedupeKey,
 }
 
@@ -87,9 +89,10 @@ pub enum Substitute {
 pub enum MatcherRules {
     /// Names, lists, globs, `/regex/` and `class:…`, compared with tools only.
     Native,
-    /// A list of exact names or else a regular expression, compared with the event's own subject.
+    /// A list of exact names, or a regular expression. It is compared with a value that depends on the event.
     Claude,
-    /// A regular expression for the tool; exact text for the source, reason or trigger of other events.
+    /// A regular expression for tools. For other events, exact text that is compared with the source, reason or
+    /// trigger.
     Llxprt,
     /// Exact tool name, path glob and command expression; see `EventMatcher::a3s`.
     A3s,
@@ -104,29 +107,29 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
-/// JSON values that count as output.
+/// JSON values that are accepted as output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonValues {
     /// One object; text that does not start with `{` and end with `}` is never JSON.
     Object,
-    /// Values that are truthy in JavaScript; a string is decoded once more.
+    /// Values that are truthy in JavaScript; a JSON string is parsed once more.
     Truthy,
-    /// Any value except `null`; a string is decoded once more.
+    /// Any value except `null`; a JSON string is parsed once more.
     NotNull,
-    /// Objects and lists; a string is decoded once more.
+    /// Objects and lists; a JSON string is parsed once more.
     Containers,
 }
 
-/// Whether plain text counts as output.
+/// Whether plain text is accepted as output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainText {
     /// Plain text is not handled in general; the dialect's reader decides.
     NoAnswer,
-    /// Plain text is an allow with a message at exit code 0, a warning at 1, and a deny at 2.
+    /// Plain text is an allow with a message if the exit code is 0, a warning if it is 1, and a deny if it is 2.
     Answer,
 }
 
-/// Meaning of text at exit codes of 3 and above.
+/// Meaning of text with exit codes of 3 and above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherExit {
     /// The hook failed.
@@ -159,7 +162,7 @@ pub enum AskSemantics {
     Asks,
 }
 
-/// What two hooks must have in common to count as duplicates.
+/// Properties that make two hooks duplicates if they are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DedupeKey {
     /// Hooks are never duplicates.
@@ -208,7 +211,7 @@ pub(super) const CLAUDE: DialectSwitches = DialectSwitches {
     ..NATIVE
 };
 
-/// LLxprt Code as described by seed 002 (2026-02-19).
+/// LLxprt Code as described in its documentation of 2026-02-19 (seed 002 in `docs/seeds.md`).
 pub(super) const LLXPRT: DialectSwitches = DialectSwitches {
     harness: Some("llxprt"),
     env_names: &[
@@ -266,7 +269,7 @@ pub(super) const GEMINI: DialectSwitches = DialectSwitches {
     ..LLXPRT
 };
 
-/// A3S hooks as described by seed 003.
+/// A3S hooks as described in the A3S hook design (seed 003 in `docs/seeds.md`).
 pub(super) const A3S: DialectSwitches = DialectSwitches {
     env_names: &[("A3S_WORKSPACE", EnvValue::Project), ("A3S_HOOK_EVENT", EnvValue::EventName)],
     exit_two: ExitTwo::BlocksByAction,

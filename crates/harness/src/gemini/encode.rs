@@ -35,7 +35,7 @@ pub(crate) fn encode(
     }
     match row.kind {
         EventKind::PreTool => specific.tool_input = answer.input.take(),
-        // The client replaces the tool output with the reason.
+        // The client replaces the tool's output with the reason.
         EventKind::PostTool if output.decision.is_none() && answer.output.is_some() => {
             output.decision = Some("deny");
             output.reason = answer.output_text();
@@ -51,7 +51,7 @@ pub(crate) fn encode(
         EventKind::ToolSelection => {
             let none = answer.is_denied(row) || answer.stop.is_some();
             specific.tool_config = tool_config(form, outcome, none);
-            // At this event the client ignores all other fields.
+            // For this event the client ignores all other fields.
             answer.drop_message();
             answer.drop_stop();
         }

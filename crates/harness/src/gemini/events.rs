@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The events of Gemini CLI, and what a hook can do at each of them.
+//! The events of Gemini CLI, and what a hook can do for each of them.
 
 use tenterhook_event::EventKind as Kind;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codec for Gemini CLI, which silently ignores output in Claude Code's format.
+//! Codec for Gemini CLI. The client silently ignores output in Claude Code's format.
 
 pub(crate) mod encode;
 pub mod events;

@@ -32,7 +32,7 @@ pub const HARNESS: Harness = Harness {
 
 /// Corrects `BeforeAgent` and `AfterAgent`, which LLxprt Code fires around every model response. Only the first
 /// `BeforeAgent` has a prompt, and only the last `AfterAgent` has a response. The others are neither a prompt nor the
-/// end of a turn. A deny at an `AfterAgent` in the middle of a turn would end the turn, but the tool calls of the
+/// end of a turn. A deny for an `AfterAgent` in the middle of a turn would end the turn, but the tool calls of the
 /// response would still run.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     let detail = &event.detail;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The hooks of an OpenCode plugin and the events of OpenCode's bus, and what Tenterhook's plugin can do at each of
-//! them.
+//! The hooks of an OpenCode plugin and the events of OpenCode's event bus, and what Tenterhook's plugin can do for
+//! each of them.
 
 use tenterhook_event::EventKind as Kind;
 
 use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The hooks, followed by the events of the bus, which can only be observed.
+/// The hooks, followed by the events of the event bus. Events of the bus can only be observed.
 pub const EVENTS: &[EventRow] = &[
     // The plugin can remove the message's text before the model reads it.
     EventRow {

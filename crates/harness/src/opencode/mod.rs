@@ -9,9 +9,9 @@
 //!  "output": {"args": {"command": "make"}}, "directory": "/w", "worktree": "/w"}
 //! ```
 //!
-//! If a session was started by another session, `parentSessionID` is the other session's id. An event of the bus has
-//! `"hook": "event"`, and its content is in `input.event`. The reply is one line of JSON, or empty if no rule
-//! matches; see [`PluginReply`](crate::PluginReply).
+//! If a session was started by another session, `parentSessionID` is the id of that other session. An event of
+//! OpenCode's event bus has `"hook": "event"`, and its content is in `input.event`. The reply is one line of JSON, or
+//! empty if no rule matches; see [`PluginReply`](crate::PluginReply).
 
 pub mod events;
 

@@ -56,7 +56,7 @@ fn no_harness_names_an_event_twice() {
     }
 }
 
-/// Checks that the user can also be asked about every action that can be prevented.
+/// Checks that for every action that can be prevented, the row also says how the user is asked.
 #[test]
 fn a_gate_states_who_asks() {
     for harness in HARNESSES {

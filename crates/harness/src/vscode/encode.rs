@@ -14,7 +14,7 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
     let denied = answer.is_denied(row);
     let mut output = ClaudeHookOutput::default();
     match row.kind {
-        // At these events, a deny is written to `hookSpecificOutput`.
+        // For these events, a deny is written to `hookSpecificOutput`.
         EventKind::Stop | EventKind::SubagentStop if denied && answer.stop.is_none() => {
             let mut specific = HookSpecificOutput::default();
             specific.other.insert("decision".to_owned(), json!("block"));

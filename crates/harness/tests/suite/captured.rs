@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Decodes every payload that was captured from a real client, and checks the normal form.
+//! Decodes every payload that was captured from a real client, and checks the normalized event.
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ const CAPTURED: &[(&str, &str, usize)] = &[
     ("pi", "pi", 31),
 ];
 
-/// The normal form on a few lines, with long texts truncated.
+/// The normalized event on a few lines, with long texts truncated.
 fn shown(file: &str, event: &Event) -> String {
     let mut text = format!("{file}\n    {}", event.event);
     let ids = [
@@ -97,7 +97,7 @@ fn every_captured_payload_is_decoded() {
     });
 }
 
-/// Fields that every harness must provide; the snapshots contain their values.
+/// Checks for fields that every harness must provide. The snapshots contain their values.
 #[test]
 fn no_field_of_a_payload_is_missing() {
     for (directory, id, _) in CAPTURED {
@@ -108,12 +108,13 @@ fn no_field_of_a_payload_is_missing() {
             let in_session = text.contains("\"session") || text.contains("rootsessionid");
             assert_eq!(event.harness_session_id.is_some(), in_session, "{at}");
             assert!(event.cwd.is_some(), "{at}");
-            // The subject of a granted or refused permission is in the preceding request.
+            // A reply to a permission request does not contain the tool; the preceding request does.
             let replied = payload.event == "permission.replied";
             assert_eq!(event.event.concerns_tool() && !replied, event.tool.is_some(), "{at}");
             let row = harness(id).event(&payload.event).unwrap();
             assert_eq!(event.native_event, row.native, "{at}");
-            // An empty prompt is not a prompt, and an answer without text is not the end of a turn.
+            // An event with an empty prompt is not a prompt, and an event with an empty response is not the end of a
+            // turn.
             let empty = |text: &Option<String>| text.as_deref() == Some("");
             let is_empty = match row.kind {
                 EventKind::Prompt => empty(&event.detail.prompt),

@@ -11,7 +11,7 @@ use tenterhook_event::{
 };
 use tenterhook_harness::{CallMeta, EventRow, Harness, ToolLocation, find_harness};
 
-/// A payload captured from a real client, or written after its documentation.
+/// A payload captured from a real client, or written according to its documentation.
 pub(crate) struct CapturedPayload {
     /// Path below `tests/fixtures/<harness>`.
     pub(crate) file: String,
@@ -28,7 +28,8 @@ pub(crate) fn harness(id: &str) -> &'static Harness {
     find_harness(id).unwrap()
 }
 
-/// Every payload of one directory. Some files have a note about the payload's origin; the payload is then in `stdin`.
+/// Every payload of one directory. Some files also contain a note about the payload's origin; their payload is under
+/// the key `stdin`.
 pub(crate) fn captured(directory: &str) -> Vec<CapturedPayload> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(fixtures().join(directory)).unwrap() {
@@ -44,7 +45,7 @@ pub(crate) fn captured(directory: &str) -> Vec<CapturedPayload> {
         if let Some(stdin) = whole.get("stdin") {
             bytes = serde_json::to_vec(stdin).unwrap();
         }
-        // Arguments of a plugin's hook; Tenterhook's plugin adds the directory.
+        // The file contains the arguments of a plugin's hook. As Tenterhook's plugin does, add the directory.
         if let Some(hook) = whole.get("hook") {
             let on_bus = whole["input"]["event"]["type"].as_str();
             on_bus.or(hook.as_str()).unwrap().clone_into(&mut event);

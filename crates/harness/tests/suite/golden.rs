@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reply to every outcome at every event of every harness: standard output, standard error, exit code and unsupported
-//! parts. Outcomes with the same reply are grouped.
+//! The reply to every outcome, for every event of every harness: standard output, standard error, exit code and
+//! unsupported parts. Outcomes with the same reply are grouped.
 
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ fn replies_to_each_harness() {
     assert_eq!(page(harness("codex-desktop")), page(harness("codex")));
 }
 
-/// A row's capabilities must agree with the encoded reply.
+/// Checks that a row's capabilities agree with the encoded reply.
 #[test]
 fn a_row_promises_what_the_codec_keeps() {
     for harness in HARNESSES {

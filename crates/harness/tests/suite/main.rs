@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests each codec from outside: payloads are decoded, and replies have the effect that was measured on the client.
+//! Tests the public interface of each codec: payloads are decoded, and replies have the effect that was measured on
+//! the client.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test panics")]
 

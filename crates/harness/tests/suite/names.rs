@@ -6,7 +6,7 @@ use tenterhook_harness::{HARNESSES, to_kebab_case};
 
 use crate::common::{decoded, harness};
 
-/// From the vendors' documentation, the programs' sources and captured payloads.
+/// Event names from the vendors' documentation, the programs' sources and captured payloads.
 const NAMES: &[(&str, &str)] = &[
     (
         "claude-code",

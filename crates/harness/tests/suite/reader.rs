@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Effect of a hook's reply before a tool runs, as measured on each client.
+//! The effect that a hook's reply has before a tool runs, as measured on each client.
 
 use serde_json::Value;
 use tenterhook_harness::HookReply;
@@ -33,7 +33,7 @@ fn has_only_keys(value: &Value, known: &[&str]) -> bool {
     value.as_object().is_none_or(|fields| fields.keys().all(|key| known.contains(&key.as_str())))
 }
 
-/// Claude Code 2.1.325.
+/// Effect in Claude Code 2.1.325.
 pub(crate) fn claude(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     let specific = &json["hookSpecificOutput"];
@@ -47,7 +47,7 @@ pub(crate) fn claude(reply: &HookReply) -> ToolFate {
     }
 }
 
-/// Codex 0.166.0 at `PreToolUse`.
+/// Effect in Codex 0.166.0, for `PreToolUse`.
 pub(crate) fn codex(reply: &HookReply) -> ToolFate {
     match reply.exit {
         0 => {}
@@ -96,7 +96,7 @@ pub(crate) fn codex(reply: &HookReply) -> ToolFate {
     }
 }
 
-/// Gemini CLI 0.61.0 at `BeforeTool`.
+/// Effect in Gemini CLI 0.61.0, for `BeforeTool`.
 pub(crate) fn gemini(reply: &HookReply) -> ToolFate {
     let said = if reply.stdout.trim().is_empty() { &reply.stderr } else { &reply.stdout };
     let Ok(json) = serde_json::from_str::<Value>(said) else {
@@ -114,7 +114,7 @@ pub(crate) fn gemini(reply: &HookReply) -> ToolFate {
     }
 }
 
-/// LLxprt Code of August 2026 at `BeforeTool`.
+/// Effect in LLxprt Code of August 2026, for `BeforeTool`.
 pub(crate) fn llxprt(reply: &HookReply) -> ToolFate {
     let json = match reply.exit {
         0 => serde_json::from_str::<Value>(&reply.stdout).unwrap_or_default(),
@@ -125,12 +125,12 @@ pub(crate) fn llxprt(reply: &HookReply) -> ToolFate {
     match json["decision"].as_str() {
         Some("deny" | "block") => Blocked(reason),
         _ if json["continue"] == false => Blocked(reason),
-        // `ask` counts as `allow`.
+        // `ask` is treated as `allow`.
         _ => Runs(non_null(&json["hookSpecificOutput"]["tool_input"])),
     }
 }
 
-/// Qwen Code 0.24.4 at `PreToolUse`. With `rival`, another hook that is configured earlier prints
+/// Effect in Qwen Code 0.24.4, for `PreToolUse`. With `rival`, another hook that is configured earlier prints
 /// `permissionDecision: "allow"`.
 pub(crate) fn qwen(reply: &HookReply, rival: bool) -> ToolFate {
     let rival = rival.then_some("allow");
@@ -149,12 +149,12 @@ pub(crate) fn qwen(reply: &HookReply, rival: bool) -> ToolFate {
         None if matches!(json["decision"].as_str(), Some("deny" | "block")) || json["continue"] == false => {
             Blocked(reason)
         }
-        // An `allow` of any hook takes precedence, and `updatedInput` is ignored.
+        // An `allow` from any hook takes precedence, and `updatedInput` is ignored.
         _ => Runs(None),
     }
 }
 
-/// Cursor, by its documentation. `asks`: whether the event enforces `ask`.
+/// Effect in Cursor according to its documentation. `asks` means that Cursor enforces `ask` for the event.
 pub(crate) fn cursor(reply: &HookReply, asks: bool) -> ToolFate {
     if reply.exit == 2 {
         return Blocked(reply.stderr.trim().to_owned());
@@ -169,8 +169,8 @@ pub(crate) fn cursor(reply: &HookReply, asks: bool) -> ToolFate {
     }
 }
 
-/// Cline 3.0.65 at `PreToolUse`: exit codes and unknown fields are ignored. A harmless replacement command is run here
-/// as the client would run it.
+/// Effect in Cline 3.0.65, for `PreToolUse`. Exit codes and unknown fields are ignored. A harmless replacement
+/// command is run here as the client would run it.
 pub(crate) fn cline(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     if json["cancel"] == true {
@@ -187,7 +187,7 @@ pub(crate) fn cline(reply: &HookReply) -> ToolFate {
     }
 }
 
-/// Copilot CLI 1.0.102 at `preToolUse`.
+/// Effect in Copilot CLI 1.0.102, for `preToolUse`.
 pub(crate) fn copilot(reply: &HookReply) -> ToolFate {
     if reply.exit != 0 {
         return Blocked(format!("hook exited with code {}", reply.exit));
@@ -201,7 +201,7 @@ pub(crate) fn copilot(reply: &HookReply) -> ToolFate {
     }
 }
 
-/// Tenterhook's plugins for OpenCode and pi.
+/// Effect in Tenterhook's plugins for OpenCode and pi.
 pub(crate) fn plugin(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     match json["decision"].as_str() {

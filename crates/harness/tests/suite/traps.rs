@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Slightly wrong replies would let tools run. Every outcome at every gate is read as the client reads it.
+//! Checks that no reply lets a denied tool run: a slightly wrong reply would. For every event before a tool, each
+//! reply is read as the client reads it.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind, Flow, Modification, Outcome, SelectionMode};
@@ -11,7 +12,7 @@ use tenterhook_harness::{
 use crate::common::{changed, decided, decoded, denied, harness, outcomes, rewritten, sample, stopped};
 use crate::reader::{self, ToolFate};
 
-/// Effect of a reply at a gate before a tool.
+/// Effect of a reply to an event before a tool.
 fn read(harness: &Harness, row: &EventRow, reply: &HookReply) -> ToolFate {
     match harness.id {
         "claude-code" | "vscode" | "continue" => reader::claude(reply),

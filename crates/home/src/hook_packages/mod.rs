@@ -37,8 +37,9 @@ const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// The content of each file of a package, by file name.
 pub type PackageFiles = BTreeMap<String, String>;
 
-/// Loads the hooks of all trusted packages. A package that has changed since it was trusted is not loaded, but reported
-/// as a problem. Returns the names and digests of the loaded packages, which become part of the generation's name.
+/// Loads the hooks of all trusted packages. A package that has changed since it was trusted is not loaded, but
+/// reported as a problem. Returns the names and digests of the loaded packages. They become part of the name of the
+/// generation, which identifies the rules and hooks in force.
 pub fn load(home: &Home, loaded: &mut LoadedHooks, context: &LoadContext<'_>) -> Option<String> {
     let list = match PackageList::read(home) {
         Ok(list) => list,
@@ -68,7 +69,7 @@ pub fn load(home: &Home, loaded: &mut LoadedHooks, context: &LoadContext<'_>) ->
 /// Every file that affects the hook packages of a home.
 pub fn watched_files(home: &Home) -> Vec<PathBuf> {
     let mut files = vec![home.hook_package_list()];
-    // If the list is unreadable, only the list is watched. The packages follow once the list changes.
+    // If the list is unreadable, only the list is watched. The packages are watched once the list can be read.
     for package in
         PackageList::read(home).unwrap_or_default().packages.iter().filter(|package| package.trusted)
     {
@@ -95,7 +96,7 @@ fn set_package_dir(hook: &mut Hook, dir: &Path) {
             *word = word.replace(PACKAGE_DIR_PLACEHOLDER, &dir);
         }
     }
-    // Otherwise Python would write a bytecode cache into the package: a file that is not pinned.
+    // Without this variable, Python would write a bytecode cache into the package, and that file would not be pinned.
     let fixed =
         [(PACKAGE_DIR_VARIABLE.to_owned(), dir), ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned())];
     command.env.extend(fixed);

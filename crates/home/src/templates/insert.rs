@@ -7,7 +7,8 @@ use crate::append_rule;
 use tenterhook_error::Failure;
 
 impl Template {
-    /// Appends this template's rules to the text `before` of a rule file. Returns the whole template if `before` is empty.
+    /// Appends this template's rules to the text `before` of a rule file. Returns the whole template if `before` is
+    /// empty.
     pub fn add_to(&self, name: &str, before: &str) -> Result<String, Failure> {
         if before.trim().is_empty() {
             return Ok(self.rules().to_owned());

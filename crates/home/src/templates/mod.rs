@@ -85,7 +85,8 @@ pub fn kind_word(kind: TemplateKind) -> &'static str {
 }
 
 impl Template {
-    /// The files of the hook package, renamed to `name`. The hook whose id is the template's name gets the new name too.
+    /// The files of the hook package, renamed to `name`. The hook whose id is the template's name gets the new name
+    /// too.
     pub fn package(&self, name: &str) -> PackageFiles {
         let renamed =
             |text: &str| text.replace(&format!("- id: {}\n", self.name), &format!("- id: {name}\n"));

@@ -24,7 +24,8 @@ impl Protocol for GenerateContent {
         parts.filter_map(|part| Some(part.get("text")?.as_str()?.to_owned())).collect()
     }
 
-    /// A result need not have an id; its position in the history, which only grows, is used instead.
+    /// A result may have no id. Its position in the history is used instead, which is stable because the history only
+    /// grows.
     fn tool_results(&self, body: &Value) -> Vec<ToolResult> {
         let parts = items(body.get("contents")).flat_map(|content| items(content.get("parts")));
         let results = parts.filter_map(|part| part.get("functionResponse")).enumerate();
@@ -33,7 +34,7 @@ impl Protocol for GenerateContent {
 
     fn reply(&self, path: &str, body: &Value, turn: &ModelTurn) -> ServerResponse {
         let model = body.get("model").and_then(Value::as_str).unwrap_or("scripted");
-        // Cached tokens are part of the prompt here.
+        // In this protocol, cached tokens are part of the prompt.
         let prompt = turn.usage.input + turn.usage.cache_read;
         let usage = json!({
             "promptTokenCount": prompt, "candidatesTokenCount": turn.usage.output,

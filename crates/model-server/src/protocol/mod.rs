@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The wire protocols, one module each. To add one, add a module and a row in [`PROTOCOLS`].
+//! The wire protocols, one module each. To add a protocol, add a module and a row in [`PROTOCOLS`].
 
 mod anthropic;
 mod gemini;
@@ -27,7 +27,7 @@ pub(crate) trait Protocol: Sync {
     /// Whether a POST to this path requests a turn of the model.
     fn serves(&self, path: &str) -> bool;
 
-    /// Whether the request is from the agent's loop, not an auxiliary one.
+    /// Whether the request comes from the agent's loop. Auxiliary requests, for example for a title, offer no tools.
     fn offers_tools(&self, body: &Value) -> bool {
         body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty())
     }
@@ -54,7 +54,7 @@ fn is(value: &Value, key: &str, expected: &str) -> bool {
     value.get(key).and_then(Value::as_str) == Some(expected)
 }
 
-/// Texts of a content that is either a string or a list of parts.
+/// Texts of a message's content, which is either a string or a list of parts.
 fn texts(content: Option<&Value>) -> Vec<String> {
     match content {
         Some(Value::String(text)) => vec![text.clone()],
@@ -62,17 +62,18 @@ fn texts(content: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// Number of characters in one event, at most.
+/// Maximum number of characters in one event.
 const MAX_PIECE_CHARS: usize = 16;
 
-/// A text in the pieces in which it is streamed; an empty text is one empty piece.
+/// Splits a text into the pieces in which it is streamed. An empty text is one empty piece.
 fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<_> = text.chars().collect();
     let pieces = characters.chunks(MAX_PIECE_CHARS).map(|piece| piece.iter().collect());
     if characters.is_empty() { vec![String::new()] } else { pieces.collect() }
 }
 
-/// One counter for the whole process: a test that runs an agent against two servers must not see the same call id twice.
+/// Creates a call id. One counter serves the whole process: a test that runs an agent against two servers must not
+/// see the same id twice.
 fn fresh_id(prefix: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("{prefix}_{:012}", NEXT.fetch_add(1, Ordering::Relaxed))

@@ -23,7 +23,7 @@ impl Protocol for ChatCompletions {
 
     fn tool_results(&self, body: &Value) -> Vec<ToolResult> {
         let results = items(body.get("messages")).filter(|message| is(message, "role", "tool"));
-        // The protocol has no field for a failure.
+        // The protocol has no field that marks a failed call.
         let result = |message: &Value| ToolResult {
             call_id: string(message, "tool_call_id"),
             is_error: false,
@@ -36,7 +36,7 @@ impl Protocol for ChatCompletions {
         let streams = body.get("stream") == Some(&Value::Bool(true));
         let message = message(turn);
         let finish = if turn.tool_calls.is_empty() { "stop" } else { "tool_calls" };
-        // Cached tokens are part of the prompt here.
+        // In this protocol, cached tokens are part of the prompt.
         let prompt = turn.usage.input + turn.usage.cache_read;
         let usage = json!({
             "prompt_tokens": prompt, "completion_tokens": turn.usage.output,
@@ -65,7 +65,8 @@ impl Protocol for ChatCompletions {
     }
 }
 
-/// The message in the pieces in which it is streamed: texts, then each call's header and its arguments.
+/// The message in the pieces in which it is streamed: first the texts, then the header and the arguments of each
+/// call.
 fn deltas(message: &Value) -> Vec<Value> {
     let mut deltas = Vec::new();
     match message.get("content").and_then(Value::as_str) {

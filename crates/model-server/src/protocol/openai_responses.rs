@@ -30,7 +30,7 @@ impl Protocol for Responses {
         let results = items(body.get("input")).filter(|item| {
             is(item, "type", "function_call_output") || is(item, "type", "custom_tool_call_output")
         });
-        // The protocol has no field for a failure.
+        // The protocol has no field that marks a failed call.
         let result = |item: &Value| ToolResult {
             call_id: string(item, "call_id"),
             is_error: false,
@@ -85,7 +85,7 @@ fn call(call: &ScriptedCall) -> Value {
 }
 
 fn response(body: &Value, output: &[Value], status: &str, usage: TurnUsage) -> Value {
-    // Cached tokens are part of the input here.
+    // In this protocol, cached tokens are part of the input.
     let input = usage.input + usage.cache_read;
     json!({
         "id": fresh_id("resp"),

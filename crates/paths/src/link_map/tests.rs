@@ -56,7 +56,7 @@ fn a_link_may_be_meant_itself_and_a_pattern_is_not_looked_through() {
 fn a_circle_leads_nowhere_and_ends() {
     assert_eq!(walk_end(walk_to("/p/a/x"), &[("/p/a", "b"), ("/p/b", "a")]), None);
     assert_eq!(walk_end(walk_to("/p/a"), &[("/p/a", "a/a/a/a")]), None);
-    // Forty in a row are still followed.
+    // A chain of forty links is still followed.
     let chain: Vec<_> = (0..41).map(|n| (format!("/{n}"), format!("/{}", n + 1))).collect();
     let chain: Vec<_> = chain.iter().map(|(at, says)| (at.as_str(), says.as_str())).collect();
     assert_eq!(walk_end(walk_to("/1"), &chain).as_deref(), Some("/41"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's composition: block takes precedence over retry, and retry over continue.
+//! Merges outputs by the rules of the A3S hook design (seed 003 in `docs/seeds.md`): block takes precedence over
+//! retry, and retry over continue.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::MergeMode;
@@ -8,13 +9,13 @@ use tenterhook_event::MergeMode;
 use crate::js;
 use crate::switches::{ObjectionEffect, ProfileEvent};
 
-/// Default delay of a retry, as chosen by seed 003's authors.
+/// Default delay before a retry. The authors of the A3S hook design chose this value.
 const RETRY_DELAY_MS: u64 = 1000;
 
 /// Merges outputs, which must be sorted by priority.
 ///
-/// `skip` discards its own output and those after it. The seed contradicts itself ("this hook only", "remaining hooks"), but in
-/// both readings earlier outputs apply.
+/// A `skip` discards its own output and all later outputs. The A3S hook design contradicts itself about later hooks
+/// ("this hook only", "remaining hooks"), but both readings keep earlier outputs.
 pub(super) fn merge(row: Option<&ProfileEvent>, outputs: &[Value]) -> Value {
     let until_skip = outputs.iter().position(|output| has_action(output, "skip")).unwrap_or(outputs.len());
     let counted = || outputs.iter().take(until_skip);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's three ways to merge complete outputs.
+//! The three ways in which LLxprt's hook documentation (seed 002 in `docs/seeds.md`) merges complete outputs.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,8 @@ use crate::switches::Profile;
 const SPECIFIC_OUTPUT_KEY: &str = "hookSpecificOutput";
 const CLEAR_CONTEXT_KEY: &str = "clearContext";
 
-/// Merges so that any objection applies, texts are joined with line breaks, and other fields come from the last hook.
+/// Merges so that any objection (`block` or `deny`) applies. Texts are joined with line breaks, and other fields come
+/// from the last hook.
 pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, Value> {
     let mut merged = Map::new();
     let stops = outputs.iter().any(|output| output.get("continue") == Some(&Value::Bool(false)));
@@ -19,7 +20,8 @@ pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, V
     if let Some(decision) = decision(profile, outputs, stops) {
         merged.insert("decision".into(), decision.into());
     }
-    // Stop reasons are taken only from hooks that stop; other texts from all hooks, including those that allow.
+    // Stop reasons are taken only from hooks that stop. Other texts are taken from all hooks, including those that
+    // allow.
     let stopping: Vec<&Value> =
         outputs.iter().filter(|output| output.get("continue") == Some(&Value::Bool(false))).collect();
     let all: Vec<&Value> = outputs.iter().collect();
@@ -35,8 +37,8 @@ pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, V
     merged
 }
 
-/// The last objection, as spelled by its hook. `permissionDecision` is not considered, so a later output hides an earlier one;
-/// the harnesses have this defect too.
+/// The last objection, as spelled by its hook. `permissionDecision` is not considered, so a later output can override
+/// an earlier deny in that field. The harnesses have the same defect.
 fn decision(profile: &Profile, outputs: &[Value], stops: bool) -> Option<&'static str> {
     let decisions = || outputs.iter().filter_map(|output| output.get("decision")?.as_str());
     let last_block =
@@ -75,8 +77,8 @@ fn specific(profile: &Profile, outputs: &[Value]) -> Option<Map<String, Value>> 
     Some(merged)
 }
 
-/// Merges so that later fields replace earlier ones; `hookSpecificOutput` is merged key by key. A later allow erases an earlier
-/// deny. The result always has a `hookSpecificOutput`.
+/// Merges so that later fields replace earlier ones. `hookSpecificOutput` is merged key by key. A later allow
+/// replaces an earlier deny. The result always has a `hookSpecificOutput`.
 pub(super) fn replace(outputs: &[Value]) -> Map<String, Value> {
     let mut specific = Map::new();
     for part in outputs.iter().filter_map(|output| output.get(SPECIFIC_OUTPUT_KEY)) {

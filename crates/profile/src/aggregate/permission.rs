@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's way to merge outputs: the strictest decision applies, everything else is combined.
+//! Merges outputs as Claude Code does: the strictest decision applies, and everything else is combined.
 //!
-//! If only one of several values can be used (`updatedInput`, or the reason for a denial), Claude Code uses the hook that
-//! *finished* last, which is a race. This crate uses the last hook in the configuration.
+//! For some values (`updatedInput`, or the reason for a denial) only one hook can be used. Claude Code uses the hook
+//! that *finished* last, which is a race. This crate uses the last hook in the configuration.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,8 @@ const SPECIFIC_OUTPUT_KEY: &str = "hookSpecificOutput";
 /// Permission decisions, strictest first.
 const DECISIONS: [&str; 4] = ["deny", "defer", "ask", "allow"];
 
-/// Merges the outputs of an event. With `before_tool`, the older keywords `block` and `approve` mean `deny` and `allow`.
+/// Merges the outputs of an event. With `before_tool`, the older keywords `block` and `approve` mean `deny` and
+/// `allow`.
 pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value {
     let mut merged = Map::new();
     let mut specific = Map::new();
@@ -56,7 +57,7 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
         join(&mut merged, "stopReason", stopping(), "\n");
     }
     join(&mut merged, "systemMessage", outputs.iter(), "\n");
-    // A terminal executes the sequences, so nothing may be inserted between them.
+    // The terminal interprets these sequences, so nothing may be inserted between them.
     join(&mut merged, "terminalSequence", outputs.iter(), "");
     if outputs.iter().any(|output| output.get("suppressOutput") == Some(&Value::Bool(true))) {
         merged.insert("suppressOutput".into(), true.into());

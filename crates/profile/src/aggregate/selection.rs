@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::js;
 use crate::switches::{Profile, SelectNames};
 
-/// Merges tool selections. `NONE` takes precedence over `ANY`, and `ANY` over `AUTO`; tool names are combined by the profile's
-/// rule. Other fields are dropped.
+/// Merges tool selections. `NONE` takes precedence over `ANY`, and `ANY` over `AUTO`. Tool names are combined by the
+/// profile's rule. Other fields are dropped.
 pub(super) fn merge(profile: &Profile, outputs: &[Value]) -> Value {
     let configs: Vec<&Value> = outputs
         .iter()
@@ -39,8 +39,8 @@ fn combine_names(profile: &Profile, configs: &[&Value], mode: &str) -> Option<BT
     }
 }
 
-/// LLxprt Code's canonical spelling of a tool name: `ReadFileTool`, `read-file` and `readFile` become `read_file`. A final
-/// `Tool` is removed only from names of several words; dots are kept.
+/// LLxprt Code's canonical spelling of a tool name: `ReadFileTool`, `read-file` and `readFile` become `read_file`. A
+/// final `Tool` is removed only if the name has several words. Dots are kept.
 fn canonical_tool_name(name: &str) -> String {
     let trimmed = name.trim();
     if trimmed.is_empty() || trimmed.split('.').any(str::is_empty) {

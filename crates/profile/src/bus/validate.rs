@@ -12,7 +12,7 @@ pub(super) fn input(profile: &Profile, row: &ProfileEvent, input: &Value) -> boo
     if !input.is_object() {
         return false;
     }
-    // Only seed 002's events have defined fields on the bus.
+    // Only the events of LLxprt's hook documentation have defined fields on the bus.
     if matches!(row.merge, MergeStrategy::Permission | MergeStrategy::Actions) {
         return true;
     }

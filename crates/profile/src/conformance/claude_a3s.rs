@@ -104,7 +104,8 @@ fn settings(profile: &Profile, layers: &[(SettingsSource, &str, Value)]) -> Prof
     read_settings(profile, &layers)
 }
 
-/// Replaces the dialect, which is not tested in this crate: the result of a hook with a plain output.
+/// Returns the result of a hook that printed this output. No dialect reads the output, because this crate does not
+/// test dialects.
 fn heard(output: &Value) -> HookResult {
     let stdout: Option<Value> = output["stdout"].as_str().and_then(|text| serde_json::from_str(text).ok());
     let blocked = || json!({"decision": "block", "reason": output["stderr"]});
@@ -154,7 +155,7 @@ fn claude(case: &Case) {
             ("stop_reason", Some(text)) => assert_eq!(flow, Flow::Stop { reason: Some(text.into()) }, "{id}"),
             ("tool_runs", _) => assert_eq!(json!(decision != Decision::Deny), *expected, "{id}"),
             ("effective_input", _) => assert_eq!(&specific["updatedInput"], expected, "{id}"),
-            // Claude Code uses the hook that finished last; this crate uses the last one in the configuration.
+            // Claude Code uses the hook that finished last. This crate uses the last hook in the configuration.
             ("compat", _) if id.starts_with("cc-033") => {
                 assert_eq!(specific["updatedInput"], json!({"command": "B"}), "{id}");
             }
@@ -172,7 +173,7 @@ fn claude(case: &Case) {
             ("ran", _) => {
                 assert_eq!(aggregated.all_outputs.len(), expected.as_array().unwrap().len(), "{id}");
             }
-            // How the client reacts later; not part of a profile.
+            // These keys describe how the client reacts later, which is not part of a profile.
             (
                 "effect"
                 | "placement"
@@ -196,8 +197,8 @@ fn says(last: &Value, specific: &Value, expected: &Value) -> bool {
     last["reason"] == *expected || specific["permissionDecisionReason"] == *expected
 }
 
-/// Checks how many hooks run. Identical hooks in settings run once, those of different extensions each run; some kinds never run
-/// at an event.
+/// Checks how many hooks run. Identical hooks in settings run once, but identical hooks of different extensions all
+/// run. Some kinds of hooks never run for an event.
 fn runs_as_often(case: &Case, profile: &Profile, event: &str, expected: &Value) {
     let groups = case.0["config"].as_array().unwrap();
     let layers: Vec<_> = groups

@@ -108,7 +108,7 @@ fn aggregated(case: &Case) {
     }
 }
 
-/// Settings with the case's hooks at its event: in the given groups, or one group per hook.
+/// Settings with the case's hooks for its event. The hooks are in the given groups, or each is in its own group.
 fn settings(case: &Case) -> ProfileSettings {
     let hook = |hook: &Value| match hook {
         Value::String(command) => json!({"type": "command", "command": command}),
@@ -152,7 +152,7 @@ fn planned(case: &Case) {
         return;
     }
     let settings = settings(case);
-    // In these cases, the matcher `nomatch` stands for a matcher that does not match.
+    // In these cases, `nomatch` is a matcher that does not match.
     let plan = plan_hooks(profile, &settings, event(case), &mut |entry| match &entry.matcher {
         Some(matcher) if matcher == "nomatch" => Some("it does not fit".to_owned()),
         _ => None,
@@ -205,7 +205,7 @@ fn registered(case: &Case) {
         let actual = match key {
             "entries" => json!(settings.entries.len()),
             "throws" => json!(false),
-            // The harnesses only warn about event names; this crate checks more.
+            // The harnesses only warn about event names. This crate checks more, so it may report more.
             "warnings" => {
                 let names =
                     |finding: &&crate::SettingsProblem| finding.problem.message.contains("unknown event");
@@ -265,7 +265,7 @@ fn configured(case: &Case) {
     }
 }
 
-/// Checks how the harness's callers interpret a final output, except for their messages.
+/// Checks how the harness interprets a final output, except for messages.
 fn meant(case: &Case, output: &Value) {
     let (profile, id) = (profile(case), case.id());
     let aggregated = AggregatedResult { final_output: Some(output.clone()), ..AggregatedResult::empty() };

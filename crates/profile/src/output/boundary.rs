@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! LLxprt Code's `llm_request_boundary`: where the pending messages of a rewritten request begin.
+//! LLxprt Code's `llm_request_boundary`, which tells where the pending messages of a rewritten request begin.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub enum Boundary {
     },
     /// A malformed boundary. It is not treated as absent, because the hook intended to set one.
     Malformed {
-        /// What to do about it.
+        /// What to do about the malformed boundary.
         on_invalid: OnInvalid,
     },
 }
@@ -36,7 +36,7 @@ pub enum OnInvalid {
 }
 
 impl Boundary {
-    /// Reads the value of `llm_request_boundary`. A `null` is present, and therefore malformed.
+    /// Reads the value of `llm_request_boundary`. A `null` is a present value and therefore malformed.
     pub fn read(value: Option<&Value>) -> Self {
         let Some(value) = value else { return Self::Absent };
         let on_invalid = match value.get("onInvalidBoundary").and_then(Value::as_str) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's output classes: a hook's output, and the properties that a harness reads from it.
+//! A hook's output, and the properties that a harness reads from it. The types follow the output classes of LLxprt's
+//! hook documentation (seed 002 in `docs/seeds.md`).
 
 mod boundary;
 mod model;
@@ -20,7 +21,8 @@ use crate::switches::{EffectiveReason, Profile};
 
 const NO_REASON: &str = "No reason provided";
 
-/// A hook's output: seed 002's `DefaultHookOutput`, or its `BeforeToolHookOutput` for the event before a tool call.
+/// A hook's output: `DefaultHookOutput` in LLxprt's hook documentation, or `BeforeToolHookOutput` for the event
+/// before a tool call.
 #[derive(Debug, Clone, Copy)]
 pub struct HookOutput<'a> {
     profile: &'a Profile,
@@ -39,13 +41,13 @@ pub struct BlockingError {
 }
 
 impl<'a> HookOutput<'a> {
-    /// The output of a hook at an event.
+    /// The output of a hook for an event.
     pub fn new(profile: &'a Profile, event: &str, value: &'a Value) -> Self {
         let before_tool = profile.event(event).is_some_and(|row| row.kind == EventKind::PreTool);
         Self { profile, compat: before_tool && profile.permission_decision, value }
     }
 
-    /// Whether the output objects. The keywords are case-sensitive: `DENY` allows.
+    /// Whether the output objects to the action. The keywords are case-sensitive, so `DENY` is not an objection.
     pub fn is_blocking_decision(&self) -> bool {
         let event_blocks = |word: Option<&Value>| word.is_some_and(|word| word == "block" || word == "deny");
         (self.compat && event_blocks(self.specific("permissionDecision")))
@@ -92,7 +94,7 @@ impl<'a> HookOutput<'a> {
         Some(if self.profile.escape_context { escaped() } else { context.to_owned() })
     }
 
-    /// Whether the output objects, and the reason.
+    /// Whether the output objects to the action, and the reason.
     pub fn blocking_error(&self) -> BlockingError {
         let blocked = self.is_blocking_decision();
         BlockingError { blocked, reason: if blocked { self.effective_reason() } else { String::new() } }
@@ -103,7 +105,7 @@ impl<'a> HookOutput<'a> {
         self.specific("clearContext") == Some(&Value::Bool(true))
     }
 
-    /// A tool to call next, whose result replaces that of the current call (Gemini CLI).
+    /// A tool to call next. Its result replaces the result of the current call. Only Gemini CLI supports this.
     pub fn tail_tool_call(&self) -> Option<&'a Value> {
         self.specific("tailToolCallRequest").filter(|request| request.is_object())
     }

@@ -8,11 +8,11 @@ use super::{Boundary, HookOutput};
 use crate::switches::Profile;
 use crate::{js, translate};
 
-/// Seed 002's `BeforeModelHookOutput`.
+/// `BeforeModelHookOutput` in LLxprt's hook documentation (seed 002 in `docs/seeds.md`).
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeModelOutput<'a>(pub HookOutput<'a>);
 
-/// Seed 002's `AfterModelHookOutput`.
+/// `AfterModelHookOutput` in LLxprt's hook documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct AfterModelOutput<'a>(pub HookOutput<'a>);
 
@@ -28,7 +28,7 @@ impl<'a> BeforeModelOutput<'a> {
         Some(translate::from_hook_response(response))
     }
 
-    /// The changed request, made from the original one; both in Gemini's generate-content format.
+    /// Applies the hook's changes to the original request. Both requests are in Gemini's generate-content format.
     pub fn apply_llm_request_modifications(&self, target: &Value) -> Value {
         match self.0.specific("llm_request").filter(|value| value.is_object()) {
             Some(request) => translate::from_hook_request(self.0.profile, request, Some(target)),
@@ -36,7 +36,7 @@ impl<'a> BeforeModelOutput<'a> {
         }
     }
 
-    /// Which messages are pending, for LLxprt Code's compression.
+    /// The boundary that tells LLxprt Code's compression which messages are pending.
     pub fn boundary(&self) -> Boundary {
         Boundary::read(self.0.specific("llm_request_boundary"))
     }

@@ -8,7 +8,7 @@ use super::HookOutput;
 use crate::switches::Profile;
 use crate::{js, translate};
 
-/// Seed 002's `BeforeToolSelectionHookOutput`.
+/// `BeforeToolSelectionHookOutput` in LLxprt's hook documentation (seed 002 in `docs/seeds.md`).
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeToolSelectionOutput<'a>(pub HookOutput<'a>);
 
@@ -18,7 +18,7 @@ impl<'a> BeforeToolSelectionOutput<'a> {
         Self(HookOutput::new(profile, "BeforeToolSelection", value))
     }
 
-    /// The changed `{toolConfig, tools}`, made from the original one.
+    /// Applies the hook's changes to the original `{toolConfig, tools}`.
     pub fn apply_tool_config_modifications(&self, target: &Value) -> Value {
         let Some(config) = self.0.specific("toolConfig").filter(|value| value.is_object()) else {
             return target.clone();
@@ -43,7 +43,7 @@ impl<'a> BeforeToolSelectionOutput<'a> {
     }
 }
 
-/// The original tool configuration with the hook's values.
+/// The original tool configuration, with the values that the hook sets.
 fn merged(base: Option<&Value>, given: &Value) -> Value {
     let mut whole = Map::new();
     let mut calling = Map::new();

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::HookOutput;
 use crate::switches::Profile;
 
-/// Seed 002's `BeforeToolHookOutput`.
+/// `BeforeToolHookOutput` in LLxprt's hook documentation (seed 002 in `docs/seeds.md`).
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeToolOutput<'a>(pub HookOutput<'a>);
 

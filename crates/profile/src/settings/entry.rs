@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One hook of a matcher group.
+//! Parses one hook of a matcher group.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::switches::{HookKind, Profile};
 
 /// Reason why a hook was refused.
 pub(super) struct RefusedHook {
-    /// Position of the problem; the default for the whole hook.
+    /// Position of the problem. By default, the position of the whole hook.
     pub(super) spot: Spot,
     pub(super) message: String,
     pub(super) hint: String,
 }
 
-/// A hook as written. Unknown keys are ignored.
+/// The keys of a hook as written in the file. Unknown keys are ignored.
 #[derive(Deserialize)]
 struct HookFields {
     r#type: Option<String>,

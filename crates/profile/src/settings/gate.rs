@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads whether hooks run at all, and which are disabled.
+//! Reads whether hooks run at all, and which hooks are disabled.
 
 use tenterhook_document::{Node, Problem, Value};
 
 use super::{ProfileSettings, SettingsLayer, SettingsSource};
 use crate::switches::{LegacyKeys, Profile};
 
-/// Keys under `hooks` that are not events, from before `hooksConfig`.
+/// Keys under `hooks` that are not events. Settings had them here before `hooksConfig` existed.
 pub(super) const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 
-/// Reads the switches of all files, later ones taking precedence, and returns the names of disabled hooks.
+/// Reads the switches of all files and returns the names of disabled hooks. Later files take precedence.
 pub(super) fn read(
     profile: &Profile,
     trees: &[(SettingsLayer<'_>, Node)],

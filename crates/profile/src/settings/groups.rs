@@ -10,7 +10,7 @@ use tenterhook_document::{Node, Problem, Value};
 use super::{ConfiguredHook, ProfileSettings, SettingsLayer, SettingsSource, entry, gate, lint, nearest};
 use crate::switches::{LayerMerge, LegacyKeys, Profile, ProfileEvent};
 
-/// One event's list in one file.
+/// The list of one event in one file.
 struct EventBlock<'a> {
     layer: &'a SettingsLayer<'a>,
     row: &'static ProfileEvent,
@@ -45,7 +45,7 @@ pub(super) fn read(profile: &Profile, trees: &[(SettingsLayer<'_>, Node)], setti
     }
 }
 
-/// Returns the lists that apply, in order.
+/// Returns the event lists that apply, in order.
 fn event_blocks<'a>(
     profile: &Profile,
     trees: &'a [(SettingsLayer<'a>, Node)],
@@ -138,7 +138,8 @@ fn read_group(
     }
 }
 
-/// Describes a problem with one entry, and adds to the hint if the harness ignores the whole file because of it.
+/// Describes a problem with one entry. If the harness ignores the whole file because of the problem, the hint says
+/// so.
 fn problem(
     profile: &Profile,
     block: &EventBlock<'_>,

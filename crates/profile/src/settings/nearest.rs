@@ -6,7 +6,7 @@ use tenterhook_event::EventKind;
 
 use crate::switches::{PROFILES, Profile};
 
-/// The known name that is closest to the written one, if any is close.
+/// The known name that is most similar to the written name; `None` if no name is similar.
 pub(super) fn nearest<'a>(written: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = written.to_lowercase().replace(['_', '-'], "");
     words
@@ -16,7 +16,7 @@ pub(super) fn nearest<'a>(written: &str, words: impl Iterator<Item = &'a str>) -
         .map(|(_, word)| word)
 }
 
-/// A hint for an unknown event name: the equivalent of another harness's name, or the closest known name.
+/// A hint for an unknown event name: the equivalent of another harness's event name, or the most similar known name.
 pub(super) fn event_hint(profile: &Profile, written: &str) -> String {
     let foreign = PROFILES.iter().find_map(|other| Some((other, other.event(written)?)));
     if let Some((other, row)) = foreign
@@ -32,7 +32,7 @@ pub(super) fn event_hint(profile: &Profile, written: &str) -> String {
     }
 }
 
-/// Number of characters that must change.
+/// Number of characters that must change to turn one text into the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

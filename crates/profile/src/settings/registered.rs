@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses seed 003's `hooks` object, with the hooks that an SDK would register in the list `registered`.
+//! Parses the `hooks` object of the A3S hook design (seed 003 in `docs/seeds.md`). Hooks that an SDK would register
+//! are in its list `registered`.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,8 @@ struct RegisteredHookFields {
     config: Option<RegisteredHookConfig>,
 }
 
-/// Matcher of a registered hook. A misspelt key would widen the match, so unknown keys are refused.
+/// Matcher of a registered hook. Unknown keys are refused, because a misspelt key would make the matcher match more
+/// events.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RegisteredMatcher {
@@ -173,7 +175,7 @@ fn register(
     Ok(())
 }
 
-/// Converts a matcher to JSON with one spelling of its keys.
+/// Converts a matcher to JSON in which each key has one spelling.
 fn to_json_matcher(matcher: RegisteredMatcher) -> Json {
     let parts = [
         ("tool", matcher.tool),

@@ -21,7 +21,7 @@ fn findings(settings: &ProfileSettings) -> Vec<String> {
     settings.problems.iter().map(line).collect()
 }
 
-/// One `hooks.<event>` with one group, on one line.
+/// Settings on one line: `hooks.<event>` with one group.
 fn group(event: &str, group: &Value) -> String {
     json!({"hooks": {event: [group]}}).to_string()
 }

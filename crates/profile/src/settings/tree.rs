@@ -6,7 +6,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use tenterhook_document::{Node, Spot, Value};
 
-/// Parses a whole file; a blank one has no value.
+/// Parses a whole file; `None` if the file is blank.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, (Spot, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // The harnesses strip comments and then parse plain JSON.
@@ -52,7 +52,7 @@ fn node(lines: &LineStarts<'_>, value: &ast::Value<'_>) -> Node {
             let mut entries: Vec<(Node, Node)> = Vec::with_capacity(object.properties.len());
             for property in &object.properties {
                 let name = property.name.as_str().to_owned();
-                // Of duplicate keys, the last one applies, as in JavaScript.
+                // If a key occurs twice, the last value applies, as in JavaScript.
                 entries.retain(|(key, _)| key.text() != Some(&name));
                 let key = Node { spot: lines.spot(property.start()), value: Value::Text(name) };
                 entries.push((key, node(lines, &property.value)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of each harness, and what a hook can do at each event.
+//! Events of each harness, and what a hook can do for each event.
 
 use tenterhook_event::EventKind;
 use tenterhook_event::EventKind as On;
@@ -22,37 +22,39 @@ pub struct ProfileEvent {
     pub deny: ObjectionEffect,
     /// Whether `continue: false` stops the agent.
     pub stops: bool,
-    /// Kinds of hooks that run at the event.
+    /// Kinds of hooks that run for the event.
     pub kinds: &'static [HookKind],
-    /// Whether a failed hook can count as an objection if its entry asks for that.
+    /// Whether a failed hook is treated as an objection if its entry requests that.
     pub fail_closed: bool,
 }
 
 /// How the outputs of several hooks are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeStrategy {
-    /// Any objection applies, texts are joined (seed 002, "OR decision logic").
+    /// Any objection applies, and texts are joined: "OR decision logic" in LLxprt's hook documentation (seed 002 in
+    /// `docs/seeds.md`).
     OrDecision,
-    /// Later fields replace earlier ones, `hookSpecificOutput` key by key.
+    /// Later fields replace earlier ones. `hookSpecificOutput` is merged key by key.
     Replace,
     /// Modes and tool names are combined; other fields are dropped.
     ToolSelection,
     /// Later fields completely replace earlier ones.
     Simple,
-    /// Claude Code's order: deny, defer, ask, allow; everything else is combined.
+    /// The strictest decision applies, in Claude Code's order: deny, defer, ask, allow. Everything else is combined.
     Permission,
-    /// Seed 003's order: block, retry, continue; modifications are merged.
+    /// The strictest action applies, in the order of the A3S hook design (seed 003 in `docs/seeds.md`): block, retry,
+    /// continue. Modifications are merged.
     Actions,
 }
 
 /// Effect of a hook's objection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectionEffect {
-    /// The action does not happen, or its result is kept from the model.
+    /// The action does not happen, or the model does not receive its result.
     Prevents,
     /// The agent's turn ends.
     EndsTurn,
-    /// None: the action has already happened, or the harness ignores it.
+    /// No effect: the action has already happened, or the harness ignores the objection.
     Nothing,
 }
 
@@ -77,7 +79,7 @@ pub(super) const GEMINI: &[ProfileEvent] = &[
     advisory("SessionEnd", On::SessionEnd).matched(),
 ];
 
-/// Seed 003's events. An action that has already happened cannot be blocked.
+/// Events of the A3S hook design. An action that has already happened cannot be blocked.
 pub(super) const A3S: &[ProfileEvent] = &[
     a3s("SessionStart", On::SessionStart),
     a3s("GenerateStart", On::PreModel),
@@ -94,7 +96,7 @@ pub(super) const A3S: &[ProfileEvent] = &[
     ProfileEvent { deny: ObjectionEffect::Nothing, ..a3s("SessionEnd", On::SessionEnd) },
 ];
 
-// Kinds of hooks that Claude Code runs: all of them at most events, fewer at some.
+// Kinds of hooks that Claude Code runs. Most events run all kinds, some events run fewer.
 const ALL: &[HookKind] =
     &[HookKind::Command, HookKind::Http, HookKind::McpTool, HookKind::Prompt, HookKind::Agent];
 const NO_AGENT: &[HookKind] = &[HookKind::Command, HookKind::Http, HookKind::McpTool, HookKind::Prompt];

@@ -20,7 +20,8 @@ pub enum HookKind {
 pub enum SettingsShape {
     /// `hooks.<Event>[].hooks[]`, the format of Claude Code, Gemini CLI and LLxprt Code.
     Groups,
-    /// Seed 003's `hooks` object, with the hooks that an SDK would register as a list.
+    /// The `hooks` object of the A3S hook design (seed 003 in `docs/seeds.md`). Hooks that an SDK would register are
+    /// a list.
     Registered,
 }
 
@@ -29,84 +30,85 @@ pub enum SettingsShape {
 pub enum LayerMerge {
     /// The hooks of all files run.
     AddUp,
-    /// The later file's list replaces the earlier one's; extensions still add to it.
+    /// The list of the later file replaces the list of the earlier file. Hooks of extensions are still added.
     ReplaceEvent,
 }
 
-/// Meaning of `enabled`, `disabled` and `notifications` in `hooks`, their former location.
+/// Meaning of `enabled`, `disabled` and `notifications` under `hooks`, where they were before `hooksConfig` existed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegacyKeys {
-    /// They apply, unless `hooksConfig` sets them.
+    /// The keys apply, unless `hooksConfig` sets them.
     Migrated,
-    /// They are ignored.
+    /// The keys are ignored.
     Ignored,
-    /// They are unknown event names.
+    /// The keys are treated as unknown event names.
     Unknown,
 }
 
 /// Conditions under which hooks run at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookGate {
-    /// Whether they run without any setting.
+    /// Whether hooks run if no setting says anything.
     pub default: bool,
-    /// Whether `tools.enableHooks: false` turns them off.
+    /// Whether `tools.enableHooks: false` turns hooks off.
     pub enable_hooks: bool,
-    /// Whether `hooksConfig.enabled` decides.
+    /// Whether `hooksConfig.enabled` turns hooks on and off.
     pub hooks_config: bool,
-    /// Whether `disableAllHooks: true` turns them off.
+    /// Whether `disableAllHooks: true` turns hooks off.
     pub disable_all: bool,
 }
 
 /// Order in which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookOrder {
-    /// By source (runtime, settings, extensions), then as configured. Merged settings of all layers have the same source.
+    /// By source (runtime, settings, extensions), then in the order of the configuration. All settings files have the
+    /// same source.
     Source,
     /// In the order of the configuration.
     Configured,
-    /// Lower priority numbers first, then as configured.
+    /// Lower priority numbers first, then in the order of the configuration.
     Priority,
 }
 
-/// What identifies duplicates of a hook, of which only the first runs.
+/// Properties that make two hooks duplicates if they are equal. Only the first of several duplicates runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DedupeRule {
     /// The command line of the hook.
     Command,
     /// Name and command, joined as `name:command`. As in the harnesses, `a:b`+`c` therefore collides with `a`+`b:c`.
     NameAndCommand,
-    /// Everything that is run; copies from different extensions are separate.
+    /// Everything that the hook runs. Copies from different extensions are not duplicates.
     Handler,
     /// Hooks are never duplicates.
     Never,
 }
 
-/// When the aggregate counts as a success.
+/// When the aggregate is considered a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuccessRule {
     /// No hook had an error.
     NoErrors,
-    /// No hook had an error, and every one succeeded.
+    /// No hook had an error, and every hook succeeded.
     AllSucceeded,
 }
 
 /// How tool names of several hooks are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelectNames {
-    /// The union, sorted; missing lists and mode `NONE` give an empty list.
+    /// The sorted union. Missing lists and mode `NONE` result in an empty list.
     Union,
-    /// The intersection, in canonical spelling, sorted; without any list there is no list.
+    /// The sorted intersection, in canonical spelling. If no hook has a list, the result has none.
     Intersection,
 }
 
-/// Which field has the reason for a block or stop.
+/// The field that contains the reason for a block or stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectiveReason {
-    /// `reason`, otherwise `stopReason`.
+    /// `reason`, or `stopReason` if there is no `reason`.
     ReasonFirst,
-    /// `stopReason`, otherwise `reason`.
+    /// `stopReason`, or `reason` if there is no `stopReason`.
     StopReasonFirst,
-    /// `stopReason` whenever it is present: an empty one hides `reason`.
+    /// `stopReason` whenever it is present. Even an empty `stopReason` hides `reason`.
     StopReasonEvenEmpty,
 }
 
@@ -122,11 +124,11 @@ pub enum RequestText {
 /// Which changes the next hook of a sequential group receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChainMode {
-    /// None: hooks run in parallel.
+    /// No changes, because hooks run in parallel.
     Nothing,
-    /// The changes; a `tool_input` only if it is an object.
+    /// All changes. A changed `tool_input` is used only if it is an object.
     Objects,
-    /// The changes; a `tool_input` of any type.
+    /// All changes. A changed `tool_input` may have any type.
     Anything,
 }
 

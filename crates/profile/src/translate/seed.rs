@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The format of a model request that seed 002 documents: `contents`, `generationConfig`.
+//! The format of a model request in LLxprt's hook documentation (seed 002 in `docs/seeds.md`): `contents`,
+//! `generationConfig`.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,7 @@ use crate::js;
 /// Keys of `generationConfig`.
 const GENERATION_CONFIG: [&str; 5] = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
 
-/// Adds the fields of seed 002's format to the request that hooks receive.
+/// Adds the fields of the documented format to the request that hooks receive.
 pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Option<&Value>) {
     let contents = messages.iter().map(|message| {
         let text = message.get("content").unwrap_or(&Value::Null);
@@ -40,8 +41,8 @@ fn system_instruction(given: &Value) -> Value {
     json!({"role": "system", "parts": parts})
 }
 
-/// Converts a request in seed 002's format to the format that the harnesses read. Fields in the harnesses' format take
-/// precedence.
+/// Converts a request in the documented format to the format that the harnesses read. Fields in the harnesses' format
+/// take precedence.
 pub(super) fn understand(hook: &Value) -> Value {
     let mut understood = Map::new();
     js::spread(&mut understood, hook);

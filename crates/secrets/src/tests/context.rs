@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets that are recognized by their surroundings, and texts that contain none.
+//! Secrets that are recognized by the surrounding text, and texts that contain no secrets.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn private_keys_are_covered_whole() {
             assert_eq!(found(&text), [("private-key", key.as_str())]);
             let json = format!("{{\"type\": \"service_account\", \"private_key\": \"{key}\\n\"}}");
             assert_eq!(found(&json), [("google-service-account", key.as_str())]);
-            // Without its end it is still a key.
+            // A key without its end marker is still a key.
             let cut = key.get(..key.len() - 40).unwrap();
             assert_eq!(found(cut)[0].0, "private-key");
         }

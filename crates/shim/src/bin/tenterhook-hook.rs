@@ -76,7 +76,7 @@ fn answer(
     ask_from_single_thread(&socket, &request, payload).map_err(|error| error.to_string())
 }
 
-/// Prints the reply byte for byte. If the harness cannot read it, only the exit code is left.
+/// Prints the reply byte for byte. If the harness does not read it, the exit code has to deny the call.
 fn print(answer: &DaemonAnswer) -> u8 {
     let (stdout, stderr) = (answer.stdout(), answer.stderr());
     let mut written = Ok(());
@@ -85,13 +85,14 @@ fn print(answer: &DaemonAnswer) -> u8 {
         written = to.write_all(stdout).and_then(|()| to.flush());
     }
     if !stderr.is_empty() {
-        // Harnesses do not read standard error as a reply.
+        // A write error is ignored, because harnesses do not read standard error as a reply.
         drop(std::io::stderr().write_all(stderr));
     }
     if written.is_ok() { answer.exit } else { 2 }
 }
 
-/// The rules cannot be evaluated. Where Tenterhook is installed, the call is denied; elsewhere it is not affected.
+/// Handles a call whose rules cannot be evaluated. If Tenterhook is installed, the call is denied. If not, the reply
+/// is neutral.
 fn refused(layout: &StateLayout, harness: &str, event: &str, error: &std::io::Error) -> u8 {
     if layout.is_installed {
         let state = layout.state.as_deref().unwrap_or(Path::new(""));

@@ -20,14 +20,14 @@ fn run() -> u8 {
     let program = std::env::current_exe().ok();
     #[expect(clippy::disallowed_methods, reason = "this is the one place of this program")]
     let layout = StateLayout::find(program.as_deref(), |variable| std::env::var_os(variable.name()));
-    // Read even if it is not needed, so that the writer does not find the pipe closed.
+    // The input is always read, so that the harness does not write to a closed pipe.
     let input = input::read(INPUT_TIMEOUT).unwrap_or_default();
     let ours = status::line(layout.socket().and_then(|socket| status::ask(&socket)).as_ref());
     let harness = std::env::args().nth(1).unwrap_or_default();
     let chain = layout.state.as_deref().and_then(|state| status::chain(state, &harness));
     let theirs = chain.and_then(|command| status::chained(&command, &input));
     let line = status::joined(theirs.as_deref(), &ours);
-    // Without a reader there is nothing to do.
+    // A write error is ignored: the harness has closed the pipe.
     drop(std::io::stdout().write_all(line.as_bytes()));
     0
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's transcripts: `projects/<directory>/<session>.jsonl`. A directory with the session's name contains one file per
-//! subagent.
+//! Claude Code's transcripts: `projects/<directory>/<session>.jsonl`. A directory with the session's name contains
+//! one file per subagent.
 
 mod usage;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in Claude Code's transcripts. An answer has one line per block, and all these lines have the same id and counts.
-//! Subagents write to their own files, in a directory next to the session's transcript.
+//! Token counts in Claude Code's transcripts. An answer has one line per block, and all these lines have the same id
+//! and counts. Subagents write to their own files, in a directory next to the session's transcript.
 
 use serde::Deserialize;
 use tenterhook_event::TokenCounts;
@@ -60,7 +60,7 @@ fn parse(text: &str) -> Option<FirstValue> {
         cache_write: usage.cache_creation_input_tokens.unwrap_or_default(),
     })?;
     if tokens.total() == 0 {
-        // A message from the client itself, such as an error.
+        // A message without tokens comes from the client itself, such as an error.
         return Some((None, length));
     }
     let ts = timestamp.and_then(|ts| ts.parse().ok());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one file per agent. A subagent's file names the session
-//! it belongs to.
+//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one file per agent. A subagent's file names
+//! the session it belongs to.
 
 mod usage;
 
@@ -98,7 +98,7 @@ fn read_item(payload: &Map<String, Value>, known: &EventContext, reader: &mut Tr
             Err(_) => reader.report_unread(UnreadPart::Partial),
         },
         "custom_tool_call" => {
-            // The input is a single string; for `apply_patch` it is the patch.
+            // The input is a single string. For `apply_patch`, this string is the patch.
             let key = if text("name") == "apply_patch" { "patch" } else { "input" };
             reader.emit_call(known, call_id, text("name"), json!({key: text("input")}), None);
         }
@@ -120,7 +120,8 @@ fn read_item(payload: &Map<String, Value>, known: &EventContext, reader: &mut Tr
     }
 }
 
-/// Emits text that the user typed. Text that the client adds in the user's name has another origin, or begins with a tag.
+/// Emits text that the user typed. Text that the client adds in the user's name has a different origin, or begins
+/// with a tag.
 fn prompt(payload: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let pieces = payload.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = pieces.filter_map(|piece| piece.get("text")?.as_str()).collect();
@@ -136,7 +137,8 @@ fn prompt(payload: &Map<String, Value>, known: &EventContext, reader: &mut Trans
     }
 }
 
-/// Returns the error of a call. Older versions write the exit code into a JSON string, newer ones into the text for the model.
+/// Returns the error of a call. Older versions write the exit code into a JSON string, newer versions into the text
+/// for the model.
 fn error_of_output(output: &Value) -> Option<String> {
     if output.get("success").and_then(Value::as_bool) == Some(false) {
         return Some(output.get("content").and_then(Value::as_str).unwrap_or_default().to_owned());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in Codex's transcripts: the thread's totals, written after every answer. Older versions write only `token_count`
-//! events; newer ones write the same totals earlier, in a `token_usage_record`.
+//! Token counts in Codex's transcripts. After every answer Codex writes the totals of the thread. Older versions
+//! write only `token_count` events. Newer versions also write the same totals earlier, in a `token_usage_record`.
 
 use serde::Deserialize;
 use tenterhook_event::{Timestamp, TokenCounts};
@@ -10,7 +10,7 @@ use crate::usage::{FirstValue, UsageFormat, UsageLine, first_value, session_toke
 
 pub(super) const USAGE: UsageFormat = UsageFormat {
     markers: &["\"token_usage_record\"", "\"token_count\"", "\"turn_context\""],
-    // A subagent has its own thread, and its hooks name its own transcript.
+    // A subagent has its own thread, and the hooks of the subagent name that thread's transcript.
     subagents: |_| None,
     parse,
 };

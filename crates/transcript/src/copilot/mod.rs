@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Copilot CLI's transcripts: `session-state/<session>/events.jsonl`; older versions write `<session>.jsonl`. A subagent's lines
-//! contain its id.
+//! Copilot CLI's transcripts: `session-state/<session>/events.jsonl`. Older versions write `<session>.jsonl`. The
+//! lines of a subagent contain the subagent's id.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Types of lines without tool calls, by their first word.
+/// Types of lines that contain no tool calls. Only the first word of a type is compared.
 const IGNORED_TYPES: &[&str] = &[
     "abort",
     "assistant",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Gemini CLI's transcripts: `tmp/<project>/chats/session-….jsonl`, with subagents in a directory named after the session's id.
-//! Older versions write one JSON document, `session-….json`, and rewrite it with every message.
+//! Gemini CLI's transcripts: `tmp/<project>/chats/session-….jsonl`. Transcripts of subagents are in a directory named
+//! after the session's id. Older versions write one JSON document, `session-….json`, and rewrite it with every
+//! message.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -116,7 +117,7 @@ fn read_message(one: &Map<String, Value>, known: &mut EventContext, reader: &mut
     }
 }
 
-/// Reads a call and its result, which are written together. A message is written again when it changes.
+/// Reads a call and its result, which are in the same message. The client writes a message again when it changes.
 fn read_tool_call(call: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &'static str| call.get(key).and_then(Value::as_str).unwrap_or_default();
     let args = call.get("args").cloned().unwrap_or_default();
@@ -136,7 +137,7 @@ fn read_tool_call(call: &Map<String, Value>, known: &EventContext, reader: &mut 
     reader.emit_result(&context, text("id"), RecordedToolResult { error, output, duration_ms: None });
 }
 
-/// Text of a message: a string in older versions, a list of parts in newer ones.
+/// Text of a message: a string in older versions, a list of parts in newer versions.
 fn message_text(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),

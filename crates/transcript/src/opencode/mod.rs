@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode's transcripts: the SQLite database `opencode.db`. Reading does not create, repair or lock it.
+//! OpenCode's transcripts, which are in the SQLite database `opencode.db`. Reading does not create, repair or lock
+//! the database.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
         let data = machine.variable_or("XDG_DATA_HOME", ".local/share");
         data.map(|data| data.join("opencode")).into_iter().collect()
     },
-    // Builds from other channels have their own database, `opencode-dev.db`.
+    // Builds of other release channels have their own database, such as `opencode-dev.db`.
     is_transcript: |path| {
         let own = path.to_str().is_some_and(|name| name.starts_with("opencode"));
         own && path.iter().count() == 1 && path.extension().is_some_and(|extension| extension == "db")
@@ -40,7 +41,7 @@ const IGNORED_TYPES: &[&str] = &[
     "subtask",
 ];
 
-/// Every part with its session and message, in chronological order; ids sort by time.
+/// Every part with its session and message, in chronological order. Ids of parts sort by time.
 const PARTS_QUERY: &str =
     "SELECT s.id, s.parent_id, s.directory, s.agent, s.time_created, m.data, p.id, p.data, p.time_created
     FROM part p JOIN message m ON m.id = p.message_id JOIN session s ON s.id = p.session_id
@@ -133,7 +134,7 @@ fn read_tool_call(part: &Value, context: &EventContext, reader: &mut TranscriptR
     let error = match state.get("status").and_then(Value::as_str) {
         Some("error") => Some(words("error")),
         Some("completed") => exit.filter(|code| *code != 0).map(|_| words("output")),
-        // The call has not ended.
+        // The call has not ended yet.
         _ => return,
     };
     let duration_ms = at("end").zip(at("start")).map(|(end, start)| end.saturating_sub(start));
@@ -141,9 +142,9 @@ fn read_tool_call(part: &Value, context: &EventContext, reader: &mut TranscriptR
     reader.emit_result(&after, text("callID"), RecordedToolResult { error, output, duration_ms });
 }
 
-/// Opens a database without changing it. If there is no write-ahead log, the database is opened as immutable, because SQLite
-/// would otherwise create a log. If there is a log, it is read with its index (`-shm`). If the index is missing, no process has
-/// the database open, and SQLite builds the index in memory.
+/// Opens a database without changing it. If there is no write-ahead log, the database is opened as immutable, because
+/// SQLite would create a log if it were not. If there is a log, it is read with its index (`-shm`). If the index is
+/// missing, no process has the database open, and SQLite builds the index in memory.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {

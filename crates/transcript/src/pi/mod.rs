@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. Entries form a tree of branches, all of which happened,
-//! so all entries are read in file order.
+//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. The entries form a tree of branches.
+//! Everything in all branches has happened, so all entries are read in file order.
 
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn read_message(
             }
         }
         "toolResult" => {
-            // Calls that were made by a `codemode` script.
+            // Reads the calls that a `codemode` script made.
             let nested = payload_keys::find_value(message, &["nestedCalls.calls"]).and_then(Value::as_array);
             for call in nested.into_iter().flatten().filter_map(Value::as_object) {
                 report_call(call, &context, reader);
@@ -105,7 +105,7 @@ fn read_message(
                 ended,
             );
         }
-        // System prompts, the user's commands, summaries and messages from extensions.
+        // Ignores system prompts, the user's commands, summaries and messages from extensions.
         _ => {}
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct DecisionDetail {
     /// Changes made by hooks and rules, each with a heading.
     pub(crate) changed: Vec<(&'static str, Vec<String>)>,
     pub(crate) erased: bool,
-    /// Whether the hook decided without the daemon, so that another record of the event counts.
+    /// Whether the hook decided without the daemon, and a different record of the event is the valid one.
     pub(crate) undelivered: bool,
 }
 

@@ -8,13 +8,13 @@ use crate::parse::{DecisionRow, PendingApproval, SessionRow};
 /// A row of a list.
 pub(crate) trait ListRow {
     type Key: Clone + PartialEq;
-    /// Whether keys sort in the same order as rows, so that a row before the first one is known to be new.
+    /// Whether keys sort in the same order as rows. A row that sorts before the first row is then known to be new.
     const KEYS_ARE_ORDERED: bool;
     /// Returns the key of the row.
     fn key(&self) -> Self::Key;
     /// Whether the row has this key.
     fn has_key(&self, key: &Self::Key) -> bool;
-    /// Whether the row sorts before another one.
+    /// Whether the row sorts before another row.
     fn sorts_before(&self, other: &Self) -> bool;
     /// Whether the row contains every word; words are in lower case.
     fn matches(&self, words: &[String]) -> bool;

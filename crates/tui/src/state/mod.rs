@@ -13,7 +13,7 @@ use crate::input_prompt::InputPrompt;
 use crate::message::{FetchTarget, TuiCommand, WallClock};
 use crate::parse::{DecisionRow, HealthSummary, LedgerCounts, PendingApproval, SessionRow};
 
-/// Maximum number of decisions kept. Older ones are fetched on demand.
+/// Maximum number of decisions kept. Older decisions are fetched on demand.
 const MAX_DECISIONS: usize = 10_000;
 /// Maximum number of sessions kept.
 const MAX_SESSIONS: usize = 1_000;
@@ -121,7 +121,7 @@ impl TuiState {
         }
     }
 
-    /// Returns the milliseconds until a countdown, a refresh or the next minute changes the screen.
+    /// Returns the milliseconds until the screen changes because of a countdown, a refresh or the next minute.
     pub fn next_wake_ms(&self) -> u64 {
         let now = self.clock.now_ms;
         let second = || 1000 - now % 1000;

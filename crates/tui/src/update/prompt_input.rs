@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Handles input in the prompt. As in every other command, privileged actions need a proof: the typed name of the
-//! action or a code.
+//! Handles input in the prompt. Privileged actions need the same proof as on the command line: the typed name of the
+//! action, or a code.
 
 use serde_json::Value;
 
@@ -98,7 +98,8 @@ pub(super) fn handle_required_proof(
     match answer {
         Err(RequestError(why)) => state.notify(false, plain::single_line(&why)),
         Ok((ProofNeeded::Code, _)) => state.prompt = Some(InputPrompt::new(PromptPurpose::Code(action))),
-        // A guarded agent without a code is not prompted: the daemon refuses the action and records the attempt.
+        // A guarded agent for which no code is set up is not prompted. The daemon refuses the action and records the
+        // attempt.
         Ok((_, true) | (ProofNeeded::Nothing, false)) => {
             return vec![TuiCommand::Perform(action, GivenProof::Nothing)];
         }

@@ -23,7 +23,7 @@ use theme::Theme;
 /// Styled lines of a page.
 type TextLines = Vec<Line<'static>>;
 
-/// Minimum number of columns of a wide screen, which shows more.
+/// Minimum number of columns of a wide screen. Wide screens show more.
 const WIDE_COLUMNS: usize = 110;
 
 /// Draws the whole screen.

@@ -205,7 +205,8 @@ fn statistics_help_and_a_daemon_that_is_gone() {
     }
 }
 
-/// Compares the screens in the guide with those of this test; TENTERHOOK_GENERATE=1 writes them.
+/// Compares the screens in the guide with those of this test. TENTERHOOK_GENERATE=1 writes the screens into the
+/// guide.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
 fn generated_pictures_of_the_guide() {

@@ -4,7 +4,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use tenterhook_event::Decision;
 
-/// Styles in the terminal's sixteen colours, which suit light and dark backgrounds, or without colours.
+/// Styles for the screen. They use the terminal's sixteen colours, which suit light and dark backgrounds, or no
+/// colours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Theme {
     pub(super) colors: bool,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An event with every field filled, and the ways to ask about it.
+//! Events for tests, and functions that evaluate a condition for an event.
 
 use serde_json::{Value, json};
 use tenterhook_event::{AgentIdentity, Event, EventDetail, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_when::{When, WhenError};
 
-/// An event with nothing in it but what every event has.
+/// An event with only the fields that every event has.
 pub(crate) fn bare(kind: EventKind) -> Event {
     let ts = Timestamp::from_unix_ms(1_763_193_600_000);
     Event::new(EventId::from_parts(1, 7), ts, "claude-code", kind, "PreToolUse")
@@ -17,7 +17,7 @@ pub(crate) fn calling(tool: &str, args: Value) -> Event {
     Event { tool: Some(ToolCall::new(tool, args)), ..bare(EventKind::PreTool) }
 }
 
-/// An event with everything.
+/// An event with every field filled.
 pub(crate) fn full() -> Event {
     let text = |text: &str| Some(text.to_owned());
     Event {
@@ -51,12 +51,12 @@ pub(crate) fn full() -> Event {
     }
 }
 
-/// The answer for this event.
+/// Evaluates the condition for this event.
 pub(crate) fn ask(event: &Event, text: &str) -> Result<bool, WhenError> {
     When::compile(text)?.holds(event)
 }
 
-/// The refusal or failure, as people read it.
+/// The error message for this condition, as users read it.
 pub(crate) fn complaint(event: &Event, text: &str) -> String {
     match ask(event, text) {
         Ok(answer) => format!("no complaint, but {answer}"),

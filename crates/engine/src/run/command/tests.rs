@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks that misbehave. Each test names the misbehaviour.
+//! Tests hooks that misbehave. Each test names the misbehaviour.
 
 use std::time::Instant as Clock;
 use tenterhook_test_support::assert_no_hang;
@@ -13,7 +13,7 @@ use super::*;
 
 /// Time limit of hooks that do not end by themselves.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
-/// Time limit of hooks that end by themselves. A test that reaches this limit hangs.
+/// Time limit of hooks that end by themselves. If a test reaches this limit, a hook hangs.
 const LONG_TIMEOUT: Duration = Duration::from_mins(4);
 
 fn hook(line: CommandLine) -> CommandHook {
@@ -68,7 +68,7 @@ fn is_alive(marker: &str) -> bool {
 /// Asserts that the process with this marker in its command line has ended.
 ///
 /// A killed process can be listed until the kernel has run it once more, so the check is repeated. The markers are
-/// commands that run for 31 seconds or more: a process that was not killed outlives `DEATH_TIMEOUT`.
+/// commands that run for at least 31 seconds, so a process that was not killed runs longer than `DEATH_TIMEOUT`.
 fn assert_process_ended(marker: &str) {
     const DEATH_TIMEOUT: Duration = Duration::from_secs(15);
     let started = Clock::now();
@@ -127,7 +127,7 @@ async fn a_missing_program_is_a_failure_with_a_clear_message() {
 
 #[tokio::test]
 async fn a_script_that_is_not_there_is_a_failure_and_never_a_deny() {
-    // Both programs exit with code 2 on their own, which would mean deny.
+    // Both interpreters exit with code 2 if the script is missing, which would mean deny.
     for words in [["python3", "/no/such/guard.py"], ["sh", "/no/such/guard.sh"]] {
         let command = hook(CommandLine::Exec(words.map(ToOwned::to_owned).to_vec()));
         let result = run(&command, &call(0), Origin::hook("h"), SHORT_TIMEOUT).await;

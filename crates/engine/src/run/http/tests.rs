@@ -17,7 +17,7 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(400);
 /// Time limit for tests in which a response arrives; longer than a busy machine needs.
 const LONG_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Starts a server that answers one request with these bytes, or never, and passes the request to the test.
+/// Starts a server that passes one request to the test. The server answers with these bytes, or not at all.
 fn start_server(answer: Option<&'static str>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());

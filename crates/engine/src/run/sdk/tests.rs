@@ -77,7 +77,7 @@ async fn two_thousand_questions_in_any_order_are_not_confused() {
         calls_received.push(next_call(&mut stream).await);
     }
     assert_eq!(client.pending_calls(), 2000);
-    // Calls are answered in reverse order, and each answer repeats the command of its call.
+    // Answers the calls in reverse order. Each answer repeats the command of its call.
     for call in calls_received.iter().rev() {
         let event: Value = serde_json::from_slice(&call.payload).unwrap();
         let command = format!("{}; true", event["args"]["command"].as_str().unwrap());

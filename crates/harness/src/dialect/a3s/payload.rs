@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Writes an event in the JSON format of seed 003.
+//! Writes an event in the JSON format of the A3S hook design (seed 003 in `docs/seeds.md`).
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, EventKind as Kind, HookCall};
@@ -24,12 +24,12 @@ pub(super) fn name(event: &Event) -> &str {
 }
 
 pub(super) fn stdin(event: &Event) -> Vec<u8> {
-    // Serializing plain data to memory cannot fail; a hook would notice an empty input.
+    // Serializing plain data to memory cannot fail. If it did, the hook would report the empty input.
     serde_json::to_vec(&written(event, &A3sSessionContext::default())).unwrap_or_default()
 }
 
-/// Returns the event as it is sent to an SDK hook. If the payload arrived in this format, its additional fields are
-/// kept.
+/// Returns the event as it is sent to an SDK hook. If the payload arrived in the A3S format, its additional fields
+/// are kept.
 pub fn payload(call: &HookCall, session: &A3sSessionContext) -> Vec<u8> {
     let event = &call.event;
     let mut fields = written(event, session);
@@ -71,7 +71,7 @@ pub(super) fn given_output(event: &Event) -> Value {
     event.detail.tool_output.as_ref().map(output_text).unwrap_or_default().into()
 }
 
-/// Returns whether a native payload is in this format.
+/// Returns whether a native payload is already in the A3S format.
 fn is_ours(native: &Map<String, Value>) -> bool {
     native.contains_key("eventType")
 }

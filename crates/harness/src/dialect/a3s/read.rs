@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads an event in the JSON format of seed 003, as sent by agents that use the SDK.
+//! Reads an event in the JSON format of the A3S hook design (seed 003 in `docs/seeds.md`). Agents that use the SDK
+//! send this format.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, EventKind as Kind, HookCall, ToolCall, ToolClass};
@@ -25,8 +26,8 @@ pub enum A3sReadError {
     },
 }
 
-/// Reads the payload of an event. Values that the caller passes in `session` and `meta` take precedence over the
-/// payload, which may omit them.
+/// Reads the payload of an event. Values in `session` and `meta`, which the caller provides, take precedence over
+/// values in the payload.
 pub fn event(
     shape: &'static EventShape,
     meta: &CallMeta,
@@ -98,7 +99,7 @@ fn fill_event(event: &mut Event, fields: &Map<String, Value>) {
     }
 }
 
-/// Reads the tool call. A shell call without a command is an error, so that it cannot pass a gate.
+/// Reads the tool call. A shell call without a command is an error, because rules could not evaluate it.
 fn tool(shape: &EventShape, fields: &Map<String, Value>) -> Result<Option<ToolCall>, A3sReadError> {
     let Some(name) = fields.get("tool").and_then(Value::as_str) else { return Ok(None) };
     let mut tool = ToolCall::new(name, fields.get("args").cloned().unwrap_or_else(|| json!({})));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists the fields of each event in the A3S hook design, and which of them a hook may change. Where the design
-//! leaves fields open, this table defines them; `docs/spec/sdk-events.md` documents the same table.
+//! Lists the fields of each event in the A3S hook design, and the fields that a hook may change. Where the design
+//! does not specify fields, this table defines them. `docs/spec/sdk-events.md` documents the same table.
 
 use serde_json::{Map, Value};
 use tenterhook_event::EventKind as Kind;
@@ -122,7 +122,7 @@ const fn event(
     EventShape { kind, name, fields, modified }
 }
 
-/// The thirteen events of the design, and five further events that harnesses have.
+/// The thirteen events of the design, and five further events that some harnesses fire.
 pub const EVENTS: &[EventShape] = &[
     event(
         Kind::SessionStart,

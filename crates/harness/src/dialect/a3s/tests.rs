@@ -219,7 +219,8 @@ fn every_event_that_comes_in_reaches_a_hook_whole() {
         let fields = told.as_object().unwrap();
         assert_eq!(schema::find_mismatch(COMMON_FIELDS, fields, ""), None, "{told}");
         assert_eq!(schema::find_mismatch(shape.fields, fields, ""), None, "{told}");
-        // The same payload is built from the event alone, as if a harness had sent the event in its own format.
+        // Builds the same payload from the event alone. This is the case for an event that a harness sent in its own
+        // format.
         let bare: Value = serde_json::from_slice(&payload::stdin(&call.event)).unwrap();
         assert_eq!(schema::find_mismatch(shape.fields, bare.as_object().unwrap(), ""), None, "{bare}");
     }

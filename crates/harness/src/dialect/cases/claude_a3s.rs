@@ -55,7 +55,7 @@ const ELSEWHERE: Elsewhere = &[
     ("ahp-002-id-mismatch-is-failure", "another protocol"),
 ];
 
-/// Builds the event directly, because decoding would refuse some of these payloads.
+/// Builds the event directly, because decoding would reject some of these payloads.
 fn claude_event(input: &Value) -> Event {
     let text = |key: &str| input[key].as_str().map(ToOwned::to_owned);
     let name = input["hook_event_name"].as_str().unwrap();
@@ -101,8 +101,8 @@ fn fires(case: &Value, event: &Event) -> bool {
         && filter.is_none_or(|rule| permission_rule(rule).is_ok_and(|rule| rule.admits(event).is_ok()))
 }
 
-/// Returns whether the output has the expected decision. A failure decides nothing (`fail: open`), as in the
-/// original.
+/// Returns whether the output has the expected decision. A failed hook decides nothing (`fail: open`), as in the
+/// original client.
 fn decides(heard: &Result<InterpretedOutput, InvalidOutput>, expected: &str) -> bool {
     let Ok(heard) = heard else { return matches!(expected, "none" | "continue") };
     let decision = heard.finding.decision;
@@ -142,7 +142,7 @@ fn check(case: &Value) {
     };
     each(case, &case["expect"], |key, expected| match key {
         "decision" => decides(&heard, expected.as_str().unwrap()),
-        // Two interpretations are possible; the expected one is the safer.
+        // The original client allows two interpretations. The safer one is expected.
         "safe" => decides(&heard, expected["decision"].as_str().unwrap()),
         "reason" | "feedback_to_model" => json!(reason()) == *expected,
         "stop_reason" => finding.is_some_and(|finding| {
@@ -158,7 +158,7 @@ fn check(case: &Value) {
         "delay_ms" => retries_after(&heard, expected),
         "denial" => retries_after(&heard, &expected["retry_after_ms"]),
         "fires" => json!(fires(case, &event)) == *expected,
-        // These keys are notes for readers, or describe the client's reaction.
+        // These keys are notes for readers, or describe what the client does with the result.
         "effect"
         | "lint"
         | "log"

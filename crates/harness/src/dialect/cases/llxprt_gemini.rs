@@ -35,7 +35,7 @@ const PLANNING: Elsewhere = &[
     ("g-planner-201", "profile: sequential groups"),
 ];
 
-/// Returns the dialect on which a case was measured: LLxprt Code of 2026-08 or Gemini CLI.
+/// Returns the dialect for which a case was measured: LLxprt Code of 2026-08 or Gemini CLI.
 fn measured(case: &Value) -> &'static HookDialect {
     find(if case["system"] == "llxprt" { "llxprt-2026-08" } else { "gemini" }).unwrap()
 }
@@ -78,10 +78,10 @@ fn check_runner(dialect: &HookDialect, case: &Value) {
             json!(argv.collect::<Vec<_>>()) == *expected
         }
         "command_after_expansion" => json!(expanded) == *expected,
-        // This result follows from the expanded command.
+        // The expanded command already shows this result, so only the expected value is checked.
         "injected_command_runs" => expected == false,
         "env" | "env_set" => {
-            // Only the client knows the plans directory.
+            // The plans directory is left out, because only the client knows it.
             let wanted = expected.as_object().unwrap().iter().filter(|(name, _)| *name != "GEMINI_PLANS_DIR");
             wanted.into_iter().all(|(name, value)| is_set(name, value))
         }

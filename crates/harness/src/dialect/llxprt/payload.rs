@@ -28,7 +28,7 @@ pub(super) const NAMES: &[(Kind, &str)] = &[
 pub(super) fn stdin(event: &Event) -> Vec<u8> {
     let mut payload = base(event);
     payload.extend(own(event));
-    // Serializing plain data to memory cannot fail; a hook would notice an empty input.
+    // Serializing plain data to memory cannot fail. If it did, the hook would report the empty input.
     serde_json::to_vec(&Value::Object(payload)).unwrap_or_default()
 }
 

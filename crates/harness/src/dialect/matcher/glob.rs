@@ -76,7 +76,7 @@ pub(super) fn check_glob(glob: &str) -> Result<(), GlobSyntaxError> {
             _ => {}
         }
     }
-    // The library silently gives up after ten alternatives.
+    // With more than ten `{…}` groups, the library silently gives up.
     match braces {
         0 if glob.matches('{').count() <= 10 => Ok(()),
         0 => Err(GlobSyntaxError::TooManyAlternatives(glob.to_owned())),

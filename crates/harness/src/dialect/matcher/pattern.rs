@@ -44,8 +44,8 @@ pub enum PatternError {
 #[derive(Debug, Clone)]
 pub(super) struct HookPattern(Regex);
 
-/// Result of a search. Of several results the greatest counts, so a definite match takes precedence over an abandoned
-/// search.
+/// Result of a search. If several searches are combined, the greatest result applies. So a definite match takes
+/// precedence over an abandoned search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PatternHit {
     No,

@@ -20,7 +20,7 @@ pub struct PermissionRule {
     of: Option<String>,
 }
 
-/// Programs that run another program, which is named in their arguments.
+/// Programs that run another program, which is one of their arguments.
 const WRAPPERS: &[&str] = &[
     "sudo", "doas", "env", "nohup", "time", "timeout", "nice", "ionice", "stdbuf", "setsid", "command",
     "exec", "builtin", "xargs", "if", "then", "elif", "else", "while", "until", "do", "!", "{",
@@ -120,7 +120,8 @@ fn command_covered(of: &str, command: &ToolCommand<'_>) -> bool {
         }
     };
     let Some(script) = shell::script(text) else { return true };
-    // As in the client, a rule about more than the program name is unclear until `$(…)` is expanded.
+    // As in the client, `$(…)` makes it unclear whether a rule matches, unless the rule is only about the program
+    // name.
     let about_arguments = of.split('*').next().unwrap_or_default().trim().contains(' ');
     if script.dynamic && about_arguments {
         return true;
@@ -143,7 +144,8 @@ fn words_covered(of: &str, words: &[UnquotedWord]) -> bool {
             if line_covered(of, &line(&first.text)) || line_covered(of, &line(program)) {
                 return true;
             }
-            // It is unknown how many arguments belong to the wrapper itself.
+            // After a wrapper, any later word may be the program: it is unknown how many arguments belong to the
+            // wrapper.
             wrapped = wrapped || WRAPPERS.contains(&program);
             if !wrapped {
                 return false;

@@ -2,8 +2,8 @@
 
 //! Splits a shell script into simple commands, for Claude Code's `if`.
 //!
-//! This is not a full parser. Unclear syntax produces an additional command or `None`, and the hook then runs. Rules
-//! use the real shell parser.
+//! This is not a full parser. For unclear syntax it returns an additional command or `None`, and the hook then runs.
+//! Rules do not use this module; they use the full shell parser.
 
 /// The simple commands of a shell script.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cases that this crate does not run, each group with the reason.
+//! Cases that this crate does not run, grouped by the reason.
 
 pub(super) const NOT_RUN: &[(&str, &[&str])] = &[
     (

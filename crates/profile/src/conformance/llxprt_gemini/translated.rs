@@ -38,7 +38,7 @@ pub(super) fn translated(case: &Case) {
             "last_text" => actual["contents"].as_array().unwrap().last().unwrap()["parts"][0]["text"].clone(),
             path => actual.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default(),
         };
-        // Lists must be equal: an expected request is complete.
+        // Lists must be equal, because an expected request is complete.
         assert!(has(&found, expected), "{id}: `{key}` is {found}");
     }
 }

@@ -11,8 +11,8 @@ use crate::run::sdk::messages::{SdkCall, SdkReply};
 
 impl ClientState {
     /// Finds the call to which a reply without `call_id` belongs. A late reply to a cancelled call can arrive on the
-    /// same stream and must not count for another call. If that is possible, or if several calls are pending, all of
-    /// the hook's calls fail.
+    /// same stream and must not be used for another call. If that is possible, or if several calls are pending, all
+    /// calls of the hook fail.
     pub(super) fn match_unnumbered(&mut self, reply: &SdkReply) -> Result<u64, RejectedReply> {
         self.replies_unnumbered = true;
         let of_hook =
