@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits what callers use at the same time. Each limit is shared between accounts, so that one account cannot cause
-//! another account's calls to be refused. Waiting approvals are also shared between the programs of an account.
+//! Limits what callers use at the same time. Each limit is divided between accounts, so that one account
+//! cannot cause another account's calls to be refused. Waiting approvals are also divided between the
+//! programs of an account.
 
 use std::sync::Arc;
 

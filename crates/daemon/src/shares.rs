@@ -2,8 +2,9 @@
 
 //! Divides a bounded resource into fair shares.
 //!
-//! A holder may take more only while it has no more than what is left. One busy holder gets half of the resource, two
-//! get a third each, and something is always left for a holder that has nothing yet.
+//! A holder may take more units only while it has no more than the number of units that are left. One busy
+//! holder gets half of the resource, two get a third each, and something is always left for a holder that has
+//! nothing yet.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -93,7 +93,8 @@ pub(super) fn event_message(sent: SdkMessage) -> HookEvent {
                 CancelReason::Unregistered => (ErrorCode::ErrorUnregistered, "the hook was unregistered"),
             };
             let (kind, error) = (HookEventKind::HookCancel, Some(error(code, message, "")));
-            // The hook id is left out, so that a client that answers every message does not answer for the hook.
+            // The hook id is left out. Otherwise a client that answers every message would answer this one in
+            // the hook's name.
             HookEvent { call_id, error, ..message_of_kind(kind) }
         }
         SdkMessage::Refused { call_id, why } => refused_answer(call_id, ErrorCode::ErrorInvalid, why),
@@ -149,7 +150,7 @@ fn read_answer(
     delay: Option<i32>,
 ) -> Result<A3sAnswer, HandlerError> {
     let action = match action {
-        // A block counts even if other fields of the answer are invalid.
+        // A block applies even if other fields of the answer are invalid.
         HookAction::Block => {
             return Ok(A3sAnswer { action: A3sAction::Block, reason, modified: None, delay: None });
         }

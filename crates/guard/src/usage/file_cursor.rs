@@ -166,7 +166,8 @@ impl FileCursor {
             }
             *left -= read.min(*left);
             if !is_whole && read < MAX_LINE_BYTES && !self.is_skipping {
-                // The line is too long for the bytes left in this call, not for later calls.
+                // The line is too long for the bytes that this call may still read, but a later call can read
+                // it.
                 return Ok(());
             }
             self.offset += read;
