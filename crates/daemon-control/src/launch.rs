@@ -133,7 +133,8 @@ impl Launcher<'_> {
     }
 }
 
-/// Keeps hooks from starting a daemon for `START_TIMEOUT`, because the caller is about to replace the running daemon.
+/// Keeps hooks from starting a daemon for `START_TIMEOUT`, because the caller is about to start a new daemon
+/// itself.
 pub fn hold_autostart(home: &Home) {
     let _ = claim_mark(home, AUTOSTART_MARK, Duration::ZERO);
 }
@@ -147,8 +148,8 @@ fn child_error(log_text: &str) -> Failure {
     log_text.lines().filter_map(|line| plain(line, "hint:")).fold(failure, Failure::hint)
 }
 
-/// Touches the mark file `name` and returns true, unless the mark is younger than `within`. Limits how often an action is
-/// started.
+/// Touches the mark file `name` and returns true, or returns false if the mark is younger than `within`. This
+/// limits how often an action is started.
 fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     let mark = home.run().join(name);
     let recent = fs_err::metadata(&mark).and_then(|found| found.modified());

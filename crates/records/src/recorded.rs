@@ -62,7 +62,7 @@ impl RecordedDecision {
     }
 }
 
-/// Parses the recorded symlinks. If there were more than a record holds, only the `cut` mark is left.
+/// Parses the recorded symlinks. If a record had too many of them, it contains only a `cut` mark.
 fn parse_symlinks(facts: &Value) -> LinkMap {
     if facts.is_null() {
         return LinkMap::default();
