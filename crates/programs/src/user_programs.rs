@@ -45,7 +45,8 @@ pub struct UserProgramSource<'a> {
 pub struct LoadedPrograms {
     /// All described programs.
     pub programs: Programs,
-    /// Problems in the files. A program with a problem is skipped; the others count.
+    /// Problems in the files. An invalid description is skipped. If an example fails, a description that
+    /// replaces a known one is dropped, and one that only adds stays in use.
     pub problems: Vec<Problem>,
 }
 
