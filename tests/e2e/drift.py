@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The first one also shows which events the client fires.
+# The first scenario also shows which events the client fires.
 SCENARIOS = ["allow", "deny", "ask", "mcp", "mcp-names", "patch", "directory"]
 REGISTRY_TIMEOUT_S = 60
 INSTALL_TIMEOUT_S = 600
-# Each run of a client ends after two minutes by itself.
+# A run of a client ends by itself after at most two minutes.
 SCENARIOS_TIMEOUT_S = 150 * len(SCENARIOS)
 
 
@@ -81,7 +81,8 @@ def compare(runner, name, pinned, version, cache):
     lines, lost = [], []
     old = {}
     if version != pinned:
-        # `allow` for the events; the others show whether the versions cause the difference.
+        # On the pinned version, `allow` shows which events fire. The other scenarios show whether the new
+        # version causes the difference.
         old = runner.run(name, pinned, install(name, pinned, cache), ["allow", *[s for s in odd if s != "allow"]])
         events = [set(r.get("allow", {}).get("events", [])) for r in (old, results)]
         if events[0] - events[1]:

@@ -154,7 +154,7 @@ fn key_files_of_another_ledger_are_found() {
         }
         assert!(verify_problems(&test).contains("has a key of another log"), "{names:?}");
     }
-    // No checkpoint is signed with the foreign key either.
+    // The ledger also refuses to sign a checkpoint with the foreign key.
     let test = home_with_records();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
