@@ -35,7 +35,7 @@ WARM_UP_ROUNDS = 5
 HOOK_TIMEOUT_SECONDS = 20
 LATENCY_COMMAND = "git status --short"
 PROJECT = "/home/user/project"
-# Where the guards are visible after /home was covered.
+# The guards are visible here after an empty file system was mounted over /home.
 STAGE = Path("/mnt")
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Measure in a mount namespace of our own and write the raw run."""
     if os.environ.get("TENTERHOOK_PEERS_STAGED") != "1":
         enter_namespace()
-    # Read and opened before /home is covered: the checkout may be there.
+    # These files are opened before /home is covered, because the checkout may be below /home.
     corpus = [json.loads(line) for line in Path(arguments.corpus).read_text().splitlines()]
     out = open(arguments.out, "w", encoding="utf-8")
     cover_home(Path(arguments.directory), Path(arguments.tenterhook))
@@ -139,7 +139,8 @@ def prepare_guards() -> dict[str, list[str]]:
         "nah": [str(peers / "nah/bin/nah"), "hook", "claude", "run"],
         "nah (Python)": [str(peers / "nah-python/bin/python"), "-m", "nah.hook"],
     }
-    # Claude Code hands each command to a shell; the installed entry is quoted for it already.
+    # Claude Code passes each command to a shell. The command of the installed hook is already quoted for a
+    # shell.
     here = {name: command for name, command in guards.items() if name == "tenterhook" or shutil.which(command[0])}
     for name in guards.keys() - here.keys():
         print(f"SKIPPED: {name} is not installed", file=sys.stderr)

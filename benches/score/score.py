@@ -40,7 +40,8 @@ import compare  # noqa: E402  (the other guards, and how they are called)
 
 PROJECT = compare.PROJECT
 HOME = Path("/home/user")
-# Kinds of RedCode-Exec that a guard of tool calls can judge; the others are faulty programs.
+# Categories of RedCode-Exec that a guard can judge by tool calls. The other categories are about faulty
+# programs.
 REDCODE_IN_SCOPE = {1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 18, 21}
 SLOWEST_SHOWN = 3
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon under load: clients that keep their connection, on the same cores as the daemon.
+//! Measures the daemon under load. Clients keep their connections open and run on the same cores as the
+//! daemon.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -61,7 +62,8 @@ fn time_per_call(took: Duration, latencies: &[f64]) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX))
 }
 
-/// 32 clients of the daemon, alternating with 32 clients of a C server that only commits the same number of bytes.
+/// Measures 32 clients of the daemon, alternating with 32 clients of a C server that only commits the same
+/// number of bytes.
 fn beside_floor(home: &BenchHome) -> Result<Vec<BenchResult>, SetupError> {
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
     let socket = dir.path().join("floor.sock");

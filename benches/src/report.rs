@@ -50,7 +50,7 @@ pub(crate) fn keep(
     Ok((format!("benches/runs/{name}"), replace_older_runs(&dir)?))
 }
 
-/// A result with the samples that are kept, and their original number.
+/// Returns a result with at most the maximum number of samples, and the original number of samples.
 fn kept_result(result: &BenchResult) -> Value {
     let mut kept = json!(result);
     let samples = thin_samples(&result.samples_ns);

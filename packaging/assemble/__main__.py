@@ -20,7 +20,7 @@ from archives import tar_gz, tar_xz
 from metadata import PACKAGE, Project, sbom
 
 ROOT = Path(__file__).resolve().parents[2]
-# Every target that packages exist for. Those without a build are listed as such.
+# Every target that packages exist for. A target without a build is listed as not built.
 ALL_TARGETS = [
     "x86_64-unknown-linux-musl",
     "aarch64-unknown-linux-musl",
@@ -81,7 +81,7 @@ def make_release(arguments: argparse.Namespace) -> None:
     for build in builds:
         name = build.archive.format(version=project.version)
         files = layout.prefix_files(build, "archive", manifest)
-        # Every system can unpack gzip; xz is a quarter smaller, for those that have it.
+        # Every system can unpack gzip. The xz archive is a quarter smaller, for systems that have xz.
         write(out, name + ".tar.gz", tar_gz(files, arguments.epoch, name + "/"))
         archives[build.target] = write(out, name + ".tar.xz", tar_xz(files, arguments.epoch, name + "/"))
         if build.target in deb.ARCHITECTURES:

@@ -28,11 +28,11 @@ class Build:
 
     target: str
     program: bytes
-    # Name -> contents of the programs that `tenterhook install` writes out.
+    # Programs that `tenterhook install` writes to disk: name -> contents.
     hook_programs: dict[str, bytes]
-    # Tests of a program that cannot run on the machine that built it; empty if it runs there.
+    # What was tested, if the program cannot run on the machine that built it. Empty if it runs there.
     caveat: str = ""
-    # Completions, man page, licences: path below the prefix -> file.
+    # Completions, man page and licences: path below the prefix -> file.
     extra: Files = field(default_factory=dict)
 
     @property

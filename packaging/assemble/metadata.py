@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "tenterhook"
-# npm packages whose code is in the dashboard, and with it in the program.
+# npm packages whose code is part of the dashboard, and therefore part of the program.
 BUNDLED_IN_DASHBOARD = ("clsx", "esm-env", "svelte", "uplot")
-# Last part of the Rust target -> the C library that is linked in.
+# Last part of the Rust target -> note about the C library that is linked in.
 C_LIBRARY_NOTES = {
     "musl": "The C library is musl, copyright 2005-2020 Rich Felker and others, MIT licence (its text is below).",
     "gnu": "The C library is the GNU C library, LGPL-2.1-or-later; the program can be linked again from its source.",

@@ -149,7 +149,7 @@ def run_hook(root: BareRoot, command: str) -> str:
     """Runs a hook as an agent does, in a process tree of its own: its parents count as a guarded agent."""
     script = f"sleep 0.5; {command} < call.json > reply.json; echo $? > exit.txt"
     root.run("cat > call.json", stdin=json.dumps(DENIED_CALL))
-    # The shell between ends at once, so that the hook belongs to no process of this test.
+    # The shell in between ends at once, so that the hook is not a descendant of this test.
     root.run(f"(setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>&1 &)")
     until = time.monotonic() + HOOK_TIMEOUT_SECONDS
     while not root.host_path("/home/user/exit.txt").exists():

@@ -31,7 +31,7 @@ class Suite:
         self.release = release
         manifest = json.loads((release / "manifest.json").read_text())
         self.version: str = manifest["version"]
-        # Programs for another processor are not run here.
+        # Programs for another processor are not run in these tests.
         machine = os.uname().machine
         targets = [target for target in manifest["targets"] if target.startswith(f"{machine}-")]
         if not targets:
@@ -102,7 +102,8 @@ class Suite:
         root.run("mine/bin/tenterhook self verify")
         if "--prefix" not in root.run("sh /release/install.sh --help").stdout:
             raise TestFailure("--help")
-        # With xz the smaller archive is taken; here the other one is not there.
+        # If xz is available, the smaller archive is used. Here the other archive is missing, so the test
+        # would fail without xz.
         root.run("ln -s /bin/busybox /usr/local/bin/xz; cp -r /release /xz-only; rm /xz-only/*.tar.gz", user="root")
         root.run("sh /release/install.sh --from /xz-only --prefix from-xz && from-xz/bin/tenterhook self verify")
         registry = Registry([self.release])
@@ -116,7 +117,7 @@ class Suite:
             "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),
             "list": ("sed -i '1s/^/0/' /bad/SHA256SUMS", "signature of the release does not match"),
             "comment": ("sed -i '3s/$/0/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
-            # Every signature contains some of these letters, so that it changes.
+            # Every signature contains at least one of these letters, so the replacement always changes it.
             "signature": ("sed -i '2y/abcdefghijklmnopqrst/bcdefghijklmnopqrsta/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
         }
         for hidden in ("", "/usr/bin/minisign"):
@@ -204,7 +205,7 @@ class Suite:
         root.run(f"{npm} install --global --prefix /home/user/.npm-global tenterhook")
         exercise(root, "/home/user/.npm-global/bin/tenterhook", self.version, "npm")
         root.expect_failure(".npm-global/bin/tenterhook self update --from /release", "installed by npm", "npm install --global")
-        # The exit code of the program is the launcher's.
+        # The launcher exits with the exit code of the program.
         root.expect_failure(".npm-global/bin/tenterhook nonsense", "unrecognized subcommand")
         root.run(f"mkdir app && cd app && npm init --yes >/dev/null && {npm} install --omit=optional tenterhook")
         root.expect_failure("app/node_modules/.bin/tenterhook --version", "is not installed", "--include=optional")
