@@ -41,7 +41,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def install(directory: Path) -> None:
-    """Install each guard from its registry unless it is there."""
+    """Install each guard from its registry, unless it is installed already."""
     directory.mkdir(parents=True, exist_ok=True)
     if not (directory / "cc-safety-net").exists():
         call("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", directory / "cc-safety-net",
@@ -63,7 +63,7 @@ def call(*words: object, cwd: str | None = None) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure in a mount namespace of our own and write the raw run."""
+    """Measure in a separate mount namespace and write the raw run."""
     if os.environ.get("TENTERHOOK_PEERS_STAGED") != "1":
         enter_namespace()
     # These files are opened before /home is covered, because the checkout may be below /home.
@@ -93,7 +93,7 @@ FLOOR = "static C program"
 
 
 def enter_namespace() -> None:
-    """Start this program again in a mount namespace, as root in it."""
+    """Start this program again as root in a mount namespace."""
     flags = ["--mount", "--pid", "--fork", "--mount-proc"]
     if os.geteuid() != 0:
         flags += ["--user", "--map-root-user"]
@@ -173,7 +173,7 @@ def hook_payload(command: str) -> str:
 
 
 def measure_latency(guards: dict[str, list[str]], payload: Path) -> dict[str, list[int]]:
-    """Time from spawn to exit, guard after guard in each round, so that noise meets all of them."""
+    """Time from spawn to exit. Each round runs every guard once, so that noise affects all of them alike."""
     times: dict[str, list[int]] = {name: [] for name in guards}
     for round_number in range(WARM_UP_ROUNDS + LATENCY_ROUNDS):
         for name, command in guards.items():

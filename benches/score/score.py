@@ -97,7 +97,7 @@ def is_package(path: Path) -> bool:
 
 
 def read_packages(path: Path):
-    """The commands that an agent would run in each package, judged with the package's files beside them."""
+    """The commands that an agent would run in each package. They are judged in a directory with the package's files."""
     for package in sorted(child for child in path.iterdir() if is_package(child)):
         for command in package_commands(package):
             yield {"id": f"{package.name}: {command}", "bad": False, "class": "", "command": command, "tree": str(package)}
@@ -150,7 +150,7 @@ class Judge:
 
 
 def hook_verdict(program: str, line: dict) -> str:
-    """The verdict on the last step of a line, sent through the hook in a session of its own."""
+    """The verdict on the last step of a line. The steps are sent through the hook in a separate session."""
     for name in (HOME / "project", HOME / ".local", HOME / ".config"):
         shutil.rmtree(name, ignore_errors=True)
     if line.get("tree"):

@@ -127,8 +127,8 @@ fn processor_time(home: &BenchHome) -> Result<Duration, SetupError> {
     const TICKS_PER_SECOND: u64 = 100;
     let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The program's name may contain any character and ends with the last bracket. User and system time are the 12th and
-    // 13th field after it.
+    // The program's name may contain any character and ends with the last bracket. User and system time are the 12th
+    // and 13th field after it.
     let (_, fields) = text.rsplit_once(')').unwrap_or_default();
     let ticks: u64 = fields.split(' ').skip(12).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Ok(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))

@@ -30,8 +30,8 @@ fn time(ns: f64) -> String {
     if ns < 1_000.0 { format!("{ns:.0} ns") } else { format!("{:.2} µs", ns / 1_000.0) }
 }
 
-/// Writes the samples with a description of the machine and of the compared builds. The previous run of this kind becomes
-/// a line of the summary. Returns the path, and the names of the runs that were replaced.
+/// Writes the samples with a description of the machine and of the compared builds. The previous run of this kind
+/// becomes a line of the summary. Returns the path, and the names of the runs that were replaced.
 pub(crate) fn keep(
     results: &[BenchResult],
     kind: &str,

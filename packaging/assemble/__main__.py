@@ -124,7 +124,7 @@ def fill(template: str, target: Path, values: dict[str, str], mode: int) -> None
 
 
 def formula_blocks(archives: dict[str, Path], project: Project, url: str) -> str:
-    """The part of the Homebrew formula that names the archives that exist."""
+    """The part of the Homebrew formula that names the archives of this release."""
     systems = {"linux": [], "macos": []}
     for target, path in sorted(archives.items()):
         processor = "intel" if target.startswith("x86_64") else "arm"
@@ -137,7 +137,7 @@ def formula_blocks(archives: dict[str, Path], project: Project, url: str) -> str
 
 
 def describe_targets(builds: list[layout.Build]) -> str:
-    """Which targets this release was built for, and which not."""
+    """Describes for which targets this release was built, and for which it was not."""
     built = [build.target for build in builds]
     lines = [f"{build.target}: built{' (static)' if 'linux' in build.target else ''}" for build in builds]
     lines = [line + (f"; {build.caveat}" if build.caveat else "") for line, build in zip(lines, builds, strict=True)]

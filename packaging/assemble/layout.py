@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One built program and the files that accompany it, laid out below a prefix as every package has them."""
+"""One built program and the files that belong to it. Every package has the same layout below its prefix."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Build:
 
 
 def find_build(target: str, program: Path, caveat: str = "") -> Build:
-    """Reads a program, and finds its hook programs among those that its build script left beside it."""
+    """Reads a program, and finds its hook programs in the build directory next to it."""
     contents = program.read_bytes()
     found: dict[str, bytes] = {}
     for name in HOOK_PROGRAMS:
@@ -92,7 +92,7 @@ def man_page(project: Project, help_text: str) -> str:
 
 
 def prefix_files(build: Build, method: str, manifest: Path) -> Files:
-    """Everything below the prefix: program, signed manifest, receipt, documentation."""
+    """Returns all files below the prefix: program, signed manifest, receipt, documentation."""
     shared = f"share/{PACKAGE}"
     return {
         f"bin/{PACKAGE}": (build.program, 0o755),

@@ -130,7 +130,7 @@ def dashboard_package(project: Project, name: str) -> tuple[str, Path]:
 
 
 def third_party_licences(project: Project, target: str) -> bytes:
-    """The licence texts of everything that is linked in; a text that several packages share is printed once."""
+    """The licence texts of all linked packages. A text that several packages share is printed once."""
     folders = [
         (f"{package['name']} {package['version']} ({package['license']})", Path(package["manifest_path"]).parent)
         for package in project.dependencies(target)

@@ -62,7 +62,7 @@ class Suite:
         return BareRoot(WORK / "root", CACHE, self.release, busybox_only=busybox_only)
 
     def plain_directory(self) -> None:
-        """A directory with nothing but busybox: the program needs no library, and finds hosts without one."""
+        """A directory that contains only busybox. The program needs no shared library there, and resolves host names."""
         root = self.root(busybox_only=True)
         root.run(f"mkdir -p /opt && tar -x -z -f /release/{self.archive} -C /opt", user="root")
         program = f"/opt/{self.archive.removesuffix('.tar.gz')}/bin/tenterhook"
@@ -111,7 +111,7 @@ class Suite:
         registry.close()
 
     def tampered_release(self) -> None:
-        """A changed file, list or signature installs nothing, with every tool that verifies."""
+        """If a file, the list or a signature was changed, nothing is installed, whichever tool verifies it."""
         root = self.root()
         changes = {
             "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),
@@ -134,7 +134,7 @@ class Suite:
         root.expect_failure(".local/bin/tenterhook self verify", "signature of manifest.json does not match")
 
     def self_update(self) -> None:
-        """`self update` takes a newer signed release, and refuses an older, a changed and a foreign one."""
+        """`self update` installs a newer signed release. It refuses one that is older, changed, or signed by another key."""
         root = self.root()
         root.run("sh /release/install.sh --from /release")
         program = ".local/bin/tenterhook"
@@ -196,7 +196,7 @@ class Suite:
             raise TestFailure(f"left behind: {sorted(left)}")
 
     def npm_packages(self) -> None:
-        """npm install from a registry on this machine; without the optional package there is a clear error."""
+        """Installs with npm from a registry on this machine. Without the optional package, the error is clear."""
         dependencies = WORK / "npm-dependencies"
         download_npm_dependencies(REPOSITORY / "sdk/typescript/package-lock.json", dependencies)
         registry = Registry([self.release, dependencies])
@@ -214,7 +214,7 @@ class Suite:
         registry.close()
 
     def python_wheel(self) -> None:
-        """pip picks the wheel with the program; SDK and command come together."""
+        """pip selects the wheel with the program, which installs both the SDK and the command."""
         dependencies = WORK / "python-dependencies"
         if not dependencies.exists():
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:", "--python-version", "3.11"]
@@ -243,7 +243,7 @@ class Suite:
 
 
 def main() -> None:
-    """Runs the cases in a mount namespace of its own."""
+    """Runs the cases in a separate mount namespace."""
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     if os.geteuid() != 0:

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """drift.py CACHE_DIR RUN_SCENARIOS TENTERHOOK OUT_DIR [CLIENT[@VERSION]...]
 
-Compares the newest published version of each client of clients.txt with the pinned one. Installs it into CACHE_DIR,
-runs scenarios on it and prints what changed. A client whose newest version is the pinned one is run only if it is named.
-A scenario that does not behave as matrix.txt says is run again, and on the pinned version too: only what differs between
-the two versions counts. Exits with 1 if a scenario that holds on the pinned version does not hold on the newest.
+Compares the newest published version of each client in clients.txt with the pinned version. Installs the newest
+version into CACHE_DIR, runs scenarios on it and prints what changed. If the newest version is the pinned one, the
+client is run only if it is named on the command line. If the result of a scenario differs from matrix.txt, the
+scenario is run again, and on the pinned version too. Only differences between the two versions are reported. Exits
+with 1 if a scenario holds on the pinned version and not on the newest.
 """
 
 import json
@@ -55,7 +56,7 @@ class Runner:
         self.program, self.tenterhook, self.out = program, tenterhook, Path(out)
 
     def run(self, name, version, path, scenarios):
-        """Results of scenarios, by name."""
+        """Runs scenarios and returns their results, by name."""
         environment = dict(os.environ, TENTERHOOK_BIN=self.tenterhook, TENTERHOOK_E2E_CLIENTS=f"{name}\t{path}")
         directory = self.out / f"{name}-{version}"
         results = {}
@@ -74,7 +75,7 @@ class Runner:
 
 
 def compare(runner, name, pinned, version, cache):
-    """Lines that describe the changes, and the scenarios that no longer hold."""
+    """Returns lines that describe the changes, and the scenarios that no longer hold."""
     path = install(name, version, cache)
     results = runner.run(name, version, path, SCENARIOS)
     odd = [s for s in SCENARIOS if s not in results or results[s]["holds"] != results[s]["expected"]]

@@ -3,8 +3,8 @@
 //! Runs the lines of `tests/cases/` that need a running program, and lists the lines that no test runs.
 //!
 //! `crates/harness` runs the lines about one hook, and `crates/profile` those about several hooks. Each crate lists the
-//! lines that it does not run. Lines that neither crate runs are run in this module, or are listed with the reason in this
-//! module and in `docs/compatibility.md`.
+//! lines that it does not run. Lines that neither crate runs are run in this module, or are listed with the reason in
+//! this module and in `docs/compatibility.md`.
 
 mod intended_differences;
 mod programs;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which programs may use the daemon's own agent, and what that agent may do. The name of each test begins with its mode.
+//! Which programs may use the daemon's own agent, and what that agent may do. The name of each test begins with its
+//! mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;

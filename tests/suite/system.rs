@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A machine-wide state directory, used by an account that does not own it. The tests need root; without root they print a
-//! note and return.
+//! A machine-wide state directory, used by an account that does not own it. The tests need root; without root they
+//! print a note and return.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;

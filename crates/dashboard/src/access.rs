@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Access for browsers. A one-time link is valid for one minute and is exchanged for a cookie and a page key. Each of these
-//! secrets has 256 random bits. Only their hashes are kept, and only in memory.
+//! Access for browsers. A one-time link is valid for one minute and is exchanged for a cookie and a page key. Each of
+//! these secrets has 256 random bits. Only their hashes are kept, and only in memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

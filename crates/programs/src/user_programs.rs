@@ -36,7 +36,8 @@ pub struct UserProgramSource<'a> {
     pub text: &'a str,
     /// Whether the file may replace known descriptions.
     pub trust: DescriptionTrust,
-    /// Policy layer of the file. A layer may describe a program only once. If several layers describe it, all their descriptions apply.
+    /// Policy layer of the file. A layer may describe a program only once. If several layers describe it, all their
+    /// descriptions apply.
     pub layer: u8,
 }
 

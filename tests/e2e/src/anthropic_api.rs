@@ -65,7 +65,8 @@ impl Drop for AnthropicApi {
 }
 
 impl Client {
-    /// Runs Claude Code like [`Client::run_on_machine`], signed in to an organisation with these server-managed settings.
+    /// Runs Claude Code like [`Client::run_on_machine`], signed in to an organisation with these server-managed
+    /// settings.
     pub fn run_in_organisation(
         &self,
         world: &World,

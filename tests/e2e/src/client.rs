@@ -60,8 +60,8 @@ pub(crate) fn added_file(file: &Path, line: &str) -> String {
     format!("*** Begin Patch\n*** Add File: {}\n+{line}\n*** End Patch\n", file.display())
 }
 
-/// One run of a client, from its prompt to its exit. The debug output omits the requests, which are long; they are stored next to
-/// the client's output.
+/// One run of a client, from its prompt to its exit. The debug output omits the requests, which are long; they are
+/// stored next to the client's output.
 pub struct Session {
     /// Whether the client reported success.
     pub success: bool,

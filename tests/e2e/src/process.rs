@@ -23,8 +23,8 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// Runs `command` in its own process group, with output in `logs`. Output is written to files instead of pipes, because a
-/// grandchild that keeps a pipe open would block the reader.
+/// Runs `command` in its own process group, with output in `logs`. Output is written to files instead of pipes,
+/// because a grandchild that keeps a pipe open would block the reader.
 pub(crate) fn run(command: &mut Command, logs: &Path) -> Result<Finished> {
     run_within(PATIENCE, command, logs)
 }

@@ -197,7 +197,8 @@ impl World {
         process::run(&mut command, &self.next_logs())
     }
 
-    /// Runs the `tenterhook` binary while a client runs, without ending the client's processes. Returns standard output.
+    /// Runs the `tenterhook` binary while a client runs, without ending the client's processes. Returns standard
+    /// output.
     pub fn tenterhook_beside(&self, args: &[&str]) -> Result<String> {
         let output = self.command(programs::tenterhook()?)?.args(args).output()?;
         let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8_lossy(&output.stderr));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets of clients that report no tokens to their hooks: the scripted model reports token counts, the client writes them into its
-//! transcript, and Tenterhook reads them there.
+//! Budgets of clients that report no tokens to their hooks: the scripted model reports token counts, the client
+//! writes them into its transcript, and Tenterhook reads them there.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};

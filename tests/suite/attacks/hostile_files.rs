@@ -251,8 +251,8 @@ fn sigterm_ends_a_daemon_whose_ledger_is_locked_within_five_seconds() {
     });
 }
 
-/// Starts a daemon that blocks forever on paths below a directory `stalled`, as on a disk that does not respond. Prints a
-/// note and returns `None` if this cannot be simulated.
+/// Starts a daemon that blocks forever on paths below a directory `stalled`, as on a disk that does not respond.
+/// Prints a note and returns `None` if this cannot be simulated.
 fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<SocketDaemon<'_>> {
     let library = test.path("stalled_disk.so");
     let source = repository().join("tests/suite/attacks/stalled_disk.c");

@@ -95,8 +95,8 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     let id = tenterhook_event::EventId::from_parts(1, 7);
     let entry = tenterhook_ledger::LedgerEntry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
-    // The state after `kill -9`: the pending line exists, but its record does not. The line is copied before `drop` writes
-    // the record.
+    // The state after `kill -9`: the pending line exists, but its record does not. The line is copied before `drop`
+    // writes the record.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
     drop(ledger);
     assert!(!lines.is_empty(), "sequenced only");
@@ -105,8 +105,8 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     assert!(reader.find(&id.to_string()).unwrap().is_some());
 }
 
-/// Writes pending lines of the same ledger back and checks that opening the ledger recovers their records. Lines of another
-/// ledger could not be used, because they have another seal.
+/// Writes pending lines of the same ledger back and checks that opening the ledger recovers their records. Lines of
+/// another ledger could not be used, because they have another seal.
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
