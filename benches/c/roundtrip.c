@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
 // The minimum cost of a hook: reads standard input, sends it over a Unix socket and prints the reply. Creates
-// no ids, checks nothing and measures no time. `gcc -O2 -static -o roundtrip roundtrip.c`; `./roundtrip
-// SOCKET`.
+// no ids, checks nothing and measures no time.
+// `gcc -O2 -static -o roundtrip roundtrip.c`; `./roundtrip SOCKET`.
 
 #include <stdio.h>
 #include <string.h>

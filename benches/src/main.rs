@@ -29,8 +29,8 @@ type Suite = Box<dyn Fn() -> Result<Vec<measure::BenchResult>, cases::SetupError
 
 fn main() -> ExitCode {
     // `make bench` measures everything except slow cases. Arguments select what is measured: `policy`,
-    // `ledger`, `daemon`, `load` (only the daemon under load), `backtest`, `sdk` or `sessions`. `beside FIRST
-    // SECOND` compares two builds of the program. Two cases are slow: `10m` measures the ledger with ten
+    // `ledger`, `daemon`, `load` (only the daemon under load), `backtest`, `sdk` or `sessions`.
+    // `beside FIRST SECOND` compares two builds of the program. Two cases are slow: `10m` measures the ledger with ten
     // million records, and `million` measures a daemon's memory over a million events. `tidy` measures
     // nothing: of the runs that other programs wrote, it keeps only the latest of each kind.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);

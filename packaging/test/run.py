@@ -111,7 +111,7 @@ class Suite:
         registry.close()
 
     def tampered_release(self) -> None:
-        """If a file, the list or a signature was changed, nothing is installed, whichever tool verifies it."""
+        """If a file, the list or a signature was changed, nothing is installed. Every verification tool is tested."""
         root = self.root()
         changes = {
             "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),

@@ -56,8 +56,8 @@ pub fn reads_alike(text: &str) -> bool {
     let mut in_parameter = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
-            // These bytes may start syntax that differs in zsh: `=cmd`, `=(…)`, glob qualifiers, `$x[1]`, `{
-            // a }`, `<1-9>`, `;|`, `^x`, `&|`, `!`.
+            // These bytes may start syntax that differs in zsh: `=cmd`, `=(…)`, glob qualifiers, `$x[1]`,
+            // `{ a }`, `<1-9>`, `;|`, `^x`, `&|`, `!`.
             b'(' | b'{' | b'}' | b'[' | b'^' | b'!' | b'`' | b'\\' => return false,
             b'=' if !(before.is_ascii_alphanumeric() || before == b'_') => return false,
             b'~' | b'<' | b'#' | b'|' | b'$'
