@@ -21,9 +21,8 @@ pub trait Signer: Send + Sync {
     /// Returns the public key, which includes the log's name.
     fn key(&self) -> &VerifierKey;
 
-    /// Signs a message. Signatures must be deterministic, as Ed25519 signatures are: with relaxed durability,
-    /// entries wait in a file before they are committed, and the key that seals this file is derived from a
-    /// signature.
+    /// Signs a message. Signatures must be deterministic, as Ed25519 signatures are: with relaxed durability, entries
+    /// wait in a file before they are committed, and the key that seals this file is derived from a signature.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError>;
 }
 
@@ -160,7 +159,6 @@ impl std::fmt::Debug for SoftwareKey {
     }
 }
 
-/// Returns random bytes from the operating system.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], SignError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| SignError::Other(format!("no random bytes: {error}")))?;

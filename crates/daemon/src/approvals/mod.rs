@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that wait for a user's approval, because a rule or hook asks and the harness itself cannot ask the
-//! user.
+//! Calls that wait for a user's approval, because a rule or hook asks and the harness itself cannot ask the user.
 //!
 //! The `ask` is recorded before a user sees it. Its result (approved, denied, expired) is a second record, linked to
 //! the first. Waiting calls are in memory only, and are denied when the daemon shuts down.
@@ -202,7 +201,6 @@ impl Approvals {
         }
     }
 
-    /// Returns the number of waiting calls.
     pub(crate) fn count(&self) -> usize {
         self.lock_pending().len()
     }

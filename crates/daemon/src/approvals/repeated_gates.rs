@@ -3,9 +3,8 @@
 //! Asks only once about a call that reaches several gates. A gate is an event that can stop a call. Qwen Code
 //! sends `PermissionRequest` and then `PreToolUse`; Codex sends them in the opposite order.
 //!
-//! An approval at one gate covers each other gate of the same call once, for a short time. If the same call
-//! reaches the gate of the approval again, the user is asked again, so one approval cannot let a call run
-//! twice.
+//! An approval at one gate covers each other gate of the same call once, for a short time. If the same call reaches
+//! the gate of the approval again, the user is asked again, so one approval cannot let a call run twice.
 
 use std::time::Duration;
 

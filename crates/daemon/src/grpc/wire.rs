@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use crate::sdk::{HookRegistration, ProgramRefusal, RefusalCode};
 
-/// Builds an error message of the protocol.
 pub(super) fn error(code: ErrorCode, message: impl Into<String>, hint: &str) -> HookError {
     HookError { code: code.into(), message: message.into(), hint: hint.to_owned() }
 }
@@ -44,7 +43,6 @@ impl From<ProgramRefusal> for HookError {
     }
 }
 
-/// Converts a request to register a hook.
 pub(super) fn hook_request(request: RegisterHookRequest) -> Result<HookRegistration, HookError> {
     let RegisterHookRequest { event_type, matcher, config, hook_id } = request;
     let HookConfig { priority, timeout_ms, r#async, fail_behavior, linger_ms } = config.unwrap_or_default();

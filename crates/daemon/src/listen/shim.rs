@@ -255,8 +255,7 @@ impl PendingAnswer {
         }
     }
 
-    /// Notes that the answer does not arrive. This happens before the harness can report a result of the
-    /// call.
+    /// Notes that the answer does not arrive. This happens before the harness can report a result of the call.
     fn note_undelivered(&self) -> Option<UndeliveredAnswer> {
         let AskedCall { id, hook, .. } = self.call.as_ref()?;
         let harness = tenterhook_harness::find_harness(&hook.harness)?;

@@ -59,7 +59,6 @@ struct HookThreadState {
 }
 
 impl HookThreads {
-    /// Starts the threads.
     pub(crate) fn start(
         listener: UnixListener,
         daemon: Arc<Daemon>,

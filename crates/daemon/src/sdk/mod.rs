@@ -177,7 +177,6 @@ impl ProgramRegistry {
         })
     }
 
-    /// Returns the hooks of a program.
     pub(crate) fn hooks_of(&self, id: &ClientId) -> Vec<ClientHook> {
         self.lock().get(id).map(|slot| slot.hooks.clone()).unwrap_or_default()
     }

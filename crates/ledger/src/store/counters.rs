@@ -46,7 +46,6 @@ pub(crate) struct CounterValues {
     pub(crate) records: u64,
     /// Number of decisions superseded by a later record.
     pub(crate) undelivered: u64,
-    /// Number of stored payloads.
     pub(crate) payloads: u64,
     pub(crate) payload_bytes: u64,
     pub(crate) erased: u64,

@@ -241,7 +241,6 @@ impl Writer {
         [pending, self.signing.due, poll, self.wal.idle_due()].into_iter().flatten().min()
     }
 
-    /// Runs due maintenance.
     pub(crate) fn run_maintenance(&mut self) {
         let now = Instant::now();
         if self.pending.as_ref().and_then(|pending| pending.due).is_some_and(|due| due <= now) {

@@ -10,8 +10,7 @@ use crate::common::{NOW, TestLedger, decided, event, find_secrets, options, outc
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// A ledger with 700 decisions from ten hours: two full blocks and a part of a third. Their times are not in
-/// order.
+/// A ledger with 700 decisions from ten hours: two full blocks and a part of a third. Their times are not in order.
 fn busy() -> TestLedger {
     let test = TestLedger::new();
     let ledger = test.open();

@@ -84,7 +84,6 @@ pub(crate) fn command(program: &Path, wrapper: &str) -> Command {
     command
 }
 
-/// Starts the child with this input.
 pub(crate) fn start(mut command: Command, input: &str) -> Child {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -124,7 +123,6 @@ fn soak_rounds() -> Option<u64> {
     std::env::var("TENTERHOOK_SOAK").ok()?.parse().ok()
 }
 
-/// Prints the progress of a soak.
 pub(crate) fn progress(what: &str, round: u64, rounds: u64, more: &str) {
     if soak_rounds().is_some() && (round.is_multiple_of(10) || round == rounds) {
         eprintln!("{what}: round {round} of {rounds}{more}");
@@ -202,8 +200,7 @@ fn kill_once(test: &TestLedger, durability: &str, round: u64, after_us: u64) -> 
     let input = format!("{} {} {durability}", test.dir.display(), 1 + round * NUMBERS);
     let mut child = start(command(&std::env::current_exe().unwrap(), r#"exec "$@""#), &input);
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    // Most processes are killed while they record. Every fourth is killed early, possibly while it opens the
-    // ledger.
+    // Most processes are killed while they record. Every fourth is killed early, possibly while it opens the ledger.
     let mut lines = Vec::new();
     if round % 4 != 3 {
         lines = read_lines(&mut out, |line| line == "open" || line.starts_with("refused"));

@@ -63,7 +63,6 @@ fn verify(dir: &Path) -> VerifiedLog {
     Reader::open(dir).unwrap().verify(Expectations::default(), &mut |_, _| ()).unwrap()
 }
 
-/// Fills the disk to the last byte.
 fn fill(disk: &Path) -> PathBuf {
     let path = disk.join("filler");
     let mut file = std::fs::File::create(&path).unwrap();
@@ -78,7 +77,6 @@ fn fill(disk: &Path) -> PathBuf {
     path
 }
 
-/// Frees this many bytes.
 fn free_bytes(filler: &Path, bytes: u64) {
     let file = std::fs::OpenOptions::new().write(true).open(filler).unwrap();
     let length = file.metadata().unwrap().len();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention: records above a limit are pruned in batches while other callers write, and the ledger still
-//! verifies.
+//! Retention: records above a limit are pruned in batches while other callers write, and the ledger still verifies.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};

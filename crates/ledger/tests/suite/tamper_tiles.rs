@@ -13,8 +13,7 @@ use crate::common::{TestLedger, find_secrets, key, record};
 /// An export of a log with 41 leaves as tiles.
 struct Tiles(TempDir);
 
-/// A log of 700 leaves: three tiles for the leaves, the last of them partial, and one tile on the level
-/// above.
+/// A log of 700 leaves: three tiles for the leaves, the last of them partial, and one tile on the level above.
 static LARGE: LazyLock<TestLedger> = LazyLock::new(|| {
     let test = TestLedger::new();
     let ledger = test.open();

@@ -11,8 +11,7 @@ use crate::crash::{self, RandomNumbers};
 
 const PAGE: usize = 8192;
 
-/// Returns a ledger in the state before a power cut: it is open, and only the journal contains the last
-/// leaves.
+/// Returns a ledger in the state before a power cut: it is open, and only the journal contains the last leaves.
 fn interrupted() -> (TestLedger, Ledger) {
     let test = TestLedger::new();
     let ledger = test.open();
@@ -125,8 +124,7 @@ fn a_corrupt_page_is_reported() {
     }
 }
 
-/// The damaged page belongs to an index: all leaves are readable, and only SQLite's own check finds the
-/// damage.
+/// The damaged page belongs to an index: all leaves are readable, and only SQLite's own check finds the damage.
 fn index_only(test: &TestLedger, page: usize) -> String {
     let check: String = test.database().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(check, "ok", "page {page}");

@@ -53,8 +53,7 @@ fn hashes(bytes: &[u8]) -> Vec<Hash> {
     bytes.chunks(HASH_BYTES).map(|hash| Hash::from_slice(hash).unwrap()).collect()
 }
 
-/// Compares the roots, inclusion proofs and consistency proofs of one tree with those of the other
-/// implementation.
+/// Compares the roots, inclusion proofs and consistency proofs of one tree with those of the other implementation.
 fn compare(both: &BothTrees, seqs: &[u64], olds: &[u64]) {
     let size = both.frontier.size();
     let root = both.frontier.root();
