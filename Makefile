@@ -1,9 +1,9 @@
-# The two commands of a newcomer are `make run` and `make test`.
+# Newcomers need two commands: `make run` and `make test`.
 
 CARGO ?= cargo
-# Under another name: `make -n` runs every line that contains the variable itself.
+# A copy of MAKE: with `make -n`, make still runs every recipe line that contains the variable MAKE itself.
 MAKE_PROGRAM := $(MAKE)
-# Where cargo builds.
+# Cargo's target directory.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Builds $(TARGET)/debug/tenterhook for tests in other languages.
 BUILD_PROGRAM = $(CARGO) build --locked -p tenterhook
@@ -29,18 +29,20 @@ run: ## Build quickly, then watch a guarded agent at work (in a temporary direct
 build: web ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
 
-# clippy compiles as well as it lints: tests are built by it, so that the workspace is compiled once.
+# clippy compiles the code as well. Tests are built through it, so that the workspace is compiled only once.
 LINTED := --config 'build.rustc-workspace-wrapper="clippy-driver"'
 export CLIPPY_ARGS := -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-# Tests that cannot run on this machine are listed here.
+# Tests that cannot run on this machine are written to this file.
 export TENTERHOOK_SKIPPED_TESTS := $(abspath $(TARGET))/skipped-tests.txt
 
-# `test-rust` has built the program already. A build of its package alone has other features, and so starts again.
+# `test-rust` has already built the program. Building its package alone would select other features and
+# compile again.
 test: format-check dependency-check test-rust ## Formatting, lints and every test, in a few minutes
 	@$(MAKE) --no-print-directory -j2 BUILD_PROGRAM=: sdk-typescript sdk-python web-test
 	@sh tests/print-skipped.sh "$(TENTERHOOK_SKIPPED_TESTS)"
 
-# Many tests wait for a deadline or for the disk: with two for each processor, two fifths of its time was unused.
+# Many tests wait for a deadline or for the disk, so three tests run per processor. With two per processor,
+# two fifths of the processor time was unused.
 test-rust: ## Lints and tests of the crates
 	@sh tests/install-tools.sh
 	@mkdir -p "$(TARGET)" && rm -f "$(TENTERHOOK_SKIPPED_TESTS)"
@@ -74,10 +76,11 @@ picture: ## Make the README's pictures again, from a real run of the demo
 bench: build ## Measure; the last raw run of each kind is kept in benches/runs, the others in its summary.jsonl
 	$(CARGO) run --release --locked -p tenterhook-benches
 
-# Runs that other programs write replace older ones here.
+# Keeps only the latest of the runs that other programs wrote.
 REPLACE_RUNS = $(CARGO) run --quiet --release --locked -p tenterhook-benches -- tidy
 
-# nah 1.x is not on a registry: NAH_SOURCE names a clone of manuelschipper/nah, else it is left out.
+# nah 1.x is not on a registry. NAH_SOURCE names a clone of manuelschipper/nah; without it, nah 1.x is left
+# out.
 bench-peers: export NAH_SOURCE := $(NAH_SOURCE)
 bench-peers: build ## Compare with other guards (installed from their registries): time of a hook call, verdicts on a corpus
 	python3 benches/peers/compare.py install "$(CLIENTS)/peers"
@@ -85,7 +88,8 @@ bench-peers: build ## Compare with other guards (installed from their registries
 		--corpus tests/corpus/held-out.jsonl --out "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-peers.json"
 	$(REPLACE_RUNS)
 
-# What `make score` reads: files and directories, see `python3 benches/score/score.py --help`. PEERS=1 also scores the other guards.
+# Files and directories that `make score` reads; see `python3 benches/score/score.py --help`. PEERS=1 also
+# scores the other guards.
 CORPORA ?= tests/corpus/held-out.jsonl tests/corpus/held-out-classes.jsonl tests/corpus/held-out-calls.jsonl
 PEERS ?=
 
@@ -95,7 +99,7 @@ score: ## Score the rules on corpora: dangerous calls stopped, false alarms (COR
 	TENTERHOOK_COMMIT="$$(git rev-parse --short HEAD)" python3 benches/score/score.py --tenterhook "$(TARGET)/release/tenterhook" \
 		$(if $(PEERS),--peers "$(CLIENTS)/peers") --out "$(TARGET)/score.json" $(CORPORA)
 
-# How long, what and with which luck `make fuzz` reads.
+# Duration, target and random seed of `make fuzz`.
 SECONDS ?= 300
 ONLY ?= all
 SEED ?= 1
@@ -104,7 +108,7 @@ fuzz: ## Fuzz the parsers with generated input (SECONDS=3600 for an hour)
 	$(CARGO) test --release --locked -p tenterhook-policy --test scaling
 	$(CARGO) run --release --locked -p tenterhook-fuzz -- $(SECONDS) $(ONLY) $(SEED)
 
-# How often `make soak` kills and tears.
+# Number of rounds in which `make soak` kills processes and damages files.
 ROUNDS ?= 500
 
 soak: ## Kill writers and daemons, tear files, crowd the socket, again and again (ROUNDS=500)
@@ -113,8 +117,8 @@ soak: ## Kill writers and daemons, tear files, crowd the socket, again and again
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook --test suite -- \
 		--nocapture --test-threads 1 daemon_faults:: long_running::
 
-# LLxprt Code is not on npm: LLXPRT_SOURCE names a clone of vybestack/llxprt-code. Tests of clients that cannot be installed
-# are skipped, and the clients are named.
+# LLxprt Code is not on npm: LLXPRT_SOURCE names a clone of vybestack/llxprt-code. If a client cannot be
+# installed, its tests are skipped and the client is named.
 e2e: export LLXPRT_SOURCE := $(LLXPRT_SOURCE)
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	@sh tests/install-tools.sh bwrap openssl
@@ -124,7 +128,7 @@ e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 		$(CARGO) nextest run --locked -p tenterhook-e2e --no-fail-fast \
 		-E "$$(sh tests/e2e/skipped-clients.sh "$$clients")"
 
-# Which clients `make drift` compares: `CLIENT` or `CLIENT@VERSION`; all, if it is empty.
+# Clients that `make drift` compares: `CLIENT` or `CLIENT@VERSION`. If it is empty, all clients are compared.
 DRIFT ?=
 
 drift: ## Run the newest published clients, and print what changed against the pinned ones (DRIFT="codex gemini@0.60.0")
@@ -170,7 +174,7 @@ sdk-typescript-bench: build sdk/typescript/node_modules ## Measure a hook round 
 	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" npm run --silent bench
 	$(REPLACE_RUNS)
 
-# Real clients run with it as well.
+# `make e2e` also runs real clients with the TypeScript SDK.
 e2e: sdk-typescript-e2e
 
 sdk-typescript-e2e: sdk/typescript/node_modules ## Run the real Claude Agent SDK with the TypeScript SDK
@@ -211,7 +215,7 @@ web-bench: build ## Measure the dashboard in a browser; raw runs are kept in ben
 		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
 	$(REPLACE_RUNS)
 
-# From npm's cache if everything is in it, which needs no network.
+# Uses npm's cache if it contains all packages, so that no network is needed.
 web/node_modules: web/package-lock.json
 	cd web && { npm ci --offline --no-audit --no-fund --loglevel=silent \
 		|| npm ci --no-audit --no-fund --loglevel=error; }
@@ -226,7 +230,7 @@ api-e2e: ## Send generated requests to a real daemon, and check each response ag
 	sh tests/api/venv.sh "$(API_TEST)"
 	python3 tests/api/run.py "$(abspath $(TARGET))/debug/tenterhook" "$(API_TEST)"
 
-# The site generator is built once, here.
+# The site generator is built once and kept here.
 MDBOOK_VERSION := 0.5.4
 MDBOOK_ROOT := $(abspath $(TARGET))/tools/mdbook-$(MDBOOK_VERSION)
 
@@ -238,7 +242,7 @@ docs: $(MDBOOK_ROOT)/bin/mdbook ## Build the documentation as a site with search
 $(MDBOOK_ROOT)/bin/mdbook:
 	$(CARGO) install mdbook --locked --version $(MDBOOK_VERSION) --no-default-features --features search --root "$(MDBOOK_ROOT)"
 
-# Packages of a release; docs/RELEASING.md has the variables.
+# Builds the packages of a release; docs/RELEASING.md describes the variables.
 dist: web ## Build the packages of a release into target/packages (signed; see docs/RELEASING.md)
 	CARGO="$(CARGO)" sh packaging/dist.sh
 

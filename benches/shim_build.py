@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """shim_build.py TENTERHOOK ORDINARY: what the special build of the hook program saves.
 
-TENTERHOOK is the full program; the hook program that it installs is built by crates/hook-programs/build.rs. ORDINARY is the same
-source built by `cargo build --release -p tenterhook-shim`. One daemon answers both, in a temporary home; the programs take
-turns, so that noise hits both alike. Times are from spawn to exit.
+TENTERHOOK is the full program; the hook program that it installs is built by crates/hook-programs/build.rs. ORDINARY
+is the same source, built by `cargo build --release -p tenterhook-shim`. One daemon in a temporary home answers both
+programs. The programs alternate, so that noise affects both alike. Times are from spawn to exit.
 """
 
 import os

@@ -3,8 +3,8 @@
 #
 # build.sh TARGET: builds the program for one Rust target with the `dist` profile, as <target dir>/TARGET/dist/tenterhook.
 #
-# The same commit gives the same bytes in every directory: paths are remapped, and everything that is compiled in
-# comes from the variables below. C code for another processor is compiled with Zig.
+# The same commit gives the same bytes in every directory: paths are remapped, and all values that are
+# compiled in come from the variables below. C code for another processor is compiled with Zig.
 #
 #   TENTERHOOK_RELEASE_KEY   public minisign key (base64) that `self verify` and `self update` trust
 #   TENTERHOOK_RELEASE_URL   where `self update` looks when nothing else is configured
@@ -36,13 +36,15 @@ fail() {
     exit 1
 }
 
-# Later prefixes win, so the target directory comes after the repository that usually contains it.
+# If several prefixes match a path, the last one is used. The target directory is usually inside the
+# repository, so it comes last.
 unit=$(printf '\037')
 flags="--remap-path-prefix=$cargo_home=/cargo"
 flags="$flags$unit--remap-path-prefix=$repository=/tenterhook$unit--remap-path-prefix=$target_dir=/target"
-# Nothing unwinds through C, so unwind tables are left out.
+# No panic unwinds through C code, so unwind tables are left out.
 c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
-# Saves 0.7 MB of AES code for AVX-512: TLS to a model or a release does not need its speed.
+# Leaves out 0.7 MB of AES code for AVX-512. TLS connections to a model or a release server do not need its
+# speed.
 c_flags="$c_flags -DMY_ASSEMBLER_IS_TOO_OLD_FOR_512AVX"
 c_flags="$c_flags -ffile-prefix-map=$cargo_home=/cargo -ffile-prefix-map=$repository=/tenterhook -ffile-prefix-map=$target_dir=/target"
 
@@ -63,7 +65,8 @@ case $target in
         flags="$flags$unit-Clink-arg=-zpack-relative-relocs"
         ;;
     "$host")
-        # Packed relocations are 1.3 MB less to read at every start. The C library is linked in, so no old one has to know them.
+        # Packed relocations save 1.3 MB of reading at every start. Old C libraries do not support them, but
+        # the C library is linked in.
         flags="$flags$unit-Ctarget-feature=+crt-static$unit-Clink-arg=-Wl,-z,pack-relative-relocs"
         ;;
     *) fail "$target cannot be built on $host" ;;

@@ -57,7 +57,7 @@ fi
 public=$(python3 packaging/assemble key "$TENTERHOOK_SIGNING_KEY")
 export SOURCE_DATE_EPOCH TENTERHOOK_COMMIT
 
-# caveat TARGET PROGRAM: prints what could be tested of a program for another processor.
+# caveat TARGET PROGRAM: prints how far a program for another processor could be tested.
 caveat() {
     processor=${1%%-*}
     if [ "$processor" = "$architecture" ]; then return; fi

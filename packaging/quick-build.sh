@@ -21,13 +21,14 @@ dashboard() {
     fi
 }
 
-# Both wait for the network most of the time. `cargo tree` names the crates to build and downloads those that are
-# missing; if there are none, no network is needed.
+# The dashboard's build and `cargo tree` wait for the network most of the time, so they run in parallel.
+# `cargo tree` names the crates to build and downloads missing ones. If no crate is missing, no network is
+# needed.
 dashboard >&2 &
 crates=$("$cargo" tree --locked -p tenterhook -e normal,build --prefix none --no-dedupe | sed 's/ .*//' | tr - _ | sort -u)
 wait $!
 
-# Seconds of work for crates that take long, as measured; any other takes one.
+# Measured seconds of work for crates that take long. Every other crate counts as one second.
 while read -r name seconds; do
     case $name in '' | '#'*) continue ;; esac
     eval "cost_$name=$seconds"
@@ -55,7 +56,7 @@ clear_line() {
     [ -t 2 ] && printf '\r%79s\r' '' >&2
 }
 
-# Time left: the work that is left at the speed of the work that is done.
+# Estimates the time left from the remaining work and the speed so far.
 show_progress() {
     now=$(date +%s)
     elapsed=$((now - began))
@@ -87,7 +88,7 @@ follow_build() {
                 ;;
             '{"reason":"compiler-artifact"'*'"kind":["custom-build"]'*) ;;
             '{"reason":"compiler-artifact"'*)
-                # `source#name@version`, or `directory/name#version`.
+                # The id has the form `source#name@version` or `directory/name#version`.
                 crate=${line#*\"package_id\":\"}
                 crate=${crate%%\"*}
                 case ${crate##*#} in
@@ -98,7 +99,7 @@ follow_build() {
                 case $running in
                     *" $crate "*) running="${running%% "$crate" *} ${running#* "$crate" }" ;;
                 esac
-                # A crate may be built twice, in two versions or also for build scripts.
+                # A crate may be built twice: in two versions, or once more for build scripts.
                 case $finished in *" $crate "*) continue ;; esac
                 finished="$finished$crate "
                 eval "seconds=\${cost_$crate:-1}"

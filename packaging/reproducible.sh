@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# reproducible.sh: builds the last commit in a second directory whose name has another length, makes the packages and
-# compares every file with target/packages. If those are not of the last commit, they are built first, in a clone as well.
-# DIST_TARGETS as for dist.sh.
+# reproducible.sh: builds the last commit in a second directory whose name has a different length, makes the
+# packages and compares every file with target/packages. If target/packages does not belong to the last
+# commit, these packages are built first, in a clone too. DIST_TARGETS has the same meaning as for dist.sh.
 set -eu
 
 repository=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -19,7 +19,7 @@ unset CARGO_TARGET_DIR
 build() {
     rm -rf "${work:?}/$1"
     git clone --quiet --no-hardlinks "$repository" "$work/$1"
-    # The dashboard is built once: only the program around it and the packages are compared.
+    # The dashboard is built once. Only the program and the packages are compared.
     for folder in web/dist web/node_modules sdk/typescript/node_modules; do
         if [ -d "$repository/$folder" ]; then
             rm -rf "${work:?}/$1/$folder"
@@ -29,7 +29,7 @@ build() {
     (
         cd "$work/$1"
         if [ -z "$kind" ]; then
-            # dist.sh labels a temporary key as such only where it finds the key.
+            # dist.sh recognises a temporary key only at this path, so the key is copied there.
             mkdir -p target/dist-key
             cp "$key" "${key%.key}.pub" target/dist-key/
         fi
@@ -47,7 +47,7 @@ if ! grep -q "\"commit\": \"$commit\"" "$first/manifest.json" 2>/dev/null; then
     first=$work/a/target/packages
 fi
 build second-directory
-# Ed25519 signatures are deterministic, so even they are equal.
+# Ed25519 signatures are deterministic, so the signatures are equal too.
 if diff -r "$first" "$work/second-directory/target/packages"; then
     echo "reproducible: $(ls "$first" | wc -l) files are equal in both builds"
     cat "$first/SHA256SUMS"

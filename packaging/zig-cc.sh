@@ -3,10 +3,10 @@
 #
 # zig-cc.sh ARGUMENT...: compiles C for the foreign target in TENTERHOOK_ZIG_TARGET (such as aarch64-linux-musl).
 #
-# Zig is a C compiler with the headers of every target; `pip install ziglang` is all it needs. Linking is done by the LLD
-# of the Rust toolchain with Rust's own musl, as for the target of this machine.
+# Zig contains a C compiler and the headers of every target; `pip install ziglang` installs all of it. The LLD
+# of the Rust toolchain links the program with Rust's own musl, as for the target of this machine.
 set -eu
-# Rust and Zig spell targets differently: the one that the caller names is dropped.
+# Rust and Zig spell targets differently, so the caller's `--target` argument is dropped.
 for argument in "$@"; do
     shift
     case $argument in

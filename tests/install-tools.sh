@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# install-tools.sh: installs the programs that tests need from packages of Debian, and prints what it installs. Tests that need a
-# program that cannot be installed are skipped and listed at the end of `make test`.
-# install-tools.sh PROGRAM...: installs only these, and fails if one cannot be installed.
+# install-tools.sh: installs the programs that tests need from Debian packages, and prints what it installs.
+# If a program cannot be installed, the tests that need it are skipped and listed at the end of `make test`.
+# install-tools.sh PROGRAM...: installs only these programs, and fails if one cannot be installed.
 set -u
 
-# The package of a program.
+# Prints the name of the package that contains a program.
 package_of() {
     case $1 in
     bwrap) echo bubblewrap ;;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Runs a program again and again with the same input, and prints what the kernel says each run cost:
-// processor time in microseconds, page faults, and the most memory it had, in kB.
+// Runs a program repeatedly with the same input, and prints what each run cost according to the kernel:
+// processor time in microseconds, page faults, and peak memory in kB.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

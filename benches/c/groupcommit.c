@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// The floor of durable decisions under load: a server that reads an HTTP request with a body, writes as many bytes as
-// a record has to a file, and answers when they are on the disk. Requests that wait share one write and one fdatasync.
-// Nothing is parsed, decided, hashed or signed. The file has its length from the start, as SQLite's journal has, and
-// is written over from its beginning when it is full.
+// The minimum cost of durable decisions under load. This server reads an HTTP request with a body, writes as
+// many bytes as a record has to a file, and answers when the bytes are on the disk. Waiting requests share
+// one write and one fdatasync. Nothing is parsed, decided, hashed or signed. The file has its full length
+// from the start, like SQLite's journal, and is overwritten from the beginning when it is full.
 // `cc -O2 -static -pthread -o groupcommit groupcommit.c`; `./groupcommit SOCKET FILE RECORD_BYTES`.
 
 #define _GNU_SOURCE
@@ -26,7 +26,8 @@ static size_t queued, record_bytes;
 static long next_commit = 1, last_commit, place;
 static int file, is_committing;
 
-// Puts a record into the queue and returns when it is on the disk: whoever finds no commit under way makes the next one.
+// Puts a record into the queue and returns when it is on the disk. A thread that finds no commit in progress
+// makes the next commit.
 static void record(const char *bytes) {
     pthread_mutex_lock(&lock);
     memcpy(filling + queued, bytes, record_bytes);

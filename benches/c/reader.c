@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// The least that a hook can do: read its input and end.
+// The minimum that a hook can do: read its input and exit.
 
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// The floor of a hook: standard input is read, sent over a Unix socket, and what comes back is printed.
-// Nothing is minted, checked or timed. `gcc -O2 -static -o roundtrip roundtrip.c`; `./roundtrip SOCKET`.
+// The minimum cost of a hook: reads standard input, sends it over a Unix socket and prints the reply. Creates
+// no ids, checks nothing and measures no time.
+// `gcc -O2 -static -o roundtrip roundtrip.c`; `./roundtrip SOCKET`.
 
 #include <stdio.h>
 #include <string.h>

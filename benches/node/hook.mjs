@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// A hook as people write them: read the payload, look for bad commands, append a line to a log, answer.
+// A typical hook script: it reads the payload, looks for bad commands, appends a line to a log, and answers.
 import { appendFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

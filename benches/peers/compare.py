@@ -35,13 +35,13 @@ WARM_UP_ROUNDS = 5
 HOOK_TIMEOUT_SECONDS = 20
 LATENCY_COMMAND = "git status --short"
 PROJECT = "/home/user/project"
-# Where the guards are visible after /home was covered.
+# The guards are visible here after an empty file system was mounted over /home.
 STAGE = Path("/mnt")
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def install(directory: Path) -> None:
-    """Install each guard from its registry unless it is there."""
+    """Install each guard from its registry, unless it is installed already."""
     directory.mkdir(parents=True, exist_ok=True)
     if not (directory / "cc-safety-net").exists():
         call("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", directory / "cc-safety-net",
@@ -63,10 +63,10 @@ def call(*words: object, cwd: str | None = None) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure in a mount namespace of our own and write the raw run."""
+    """Measure in a separate mount namespace and write the raw run."""
     if os.environ.get("TENTERHOOK_PEERS_STAGED") != "1":
         enter_namespace()
-    # Read and opened before /home is covered: the checkout may be there.
+    # These files are opened before /home is covered, because the checkout may be below /home.
     corpus = [json.loads(line) for line in Path(arguments.corpus).read_text().splitlines()]
     out = open(arguments.out, "w", encoding="utf-8")
     cover_home(Path(arguments.directory), Path(arguments.tenterhook))
@@ -93,7 +93,7 @@ FLOOR = "static C program"
 
 
 def enter_namespace() -> None:
-    """Start this program again in a mount namespace, as root in it."""
+    """Start this program again as root in a mount namespace."""
     flags = ["--mount", "--pid", "--fork", "--mount-proc"]
     if os.geteuid() != 0:
         flags += ["--user", "--map-root-user"]
@@ -139,7 +139,8 @@ def prepare_guards() -> dict[str, list[str]]:
         "nah": [str(peers / "nah/bin/nah"), "hook", "claude", "run"],
         "nah (Python)": [str(peers / "nah-python/bin/python"), "-m", "nah.hook"],
     }
-    # Claude Code hands each command to a shell; the installed entry is quoted for it already.
+    # Claude Code passes each command to a shell. The command of the installed hook is already quoted for a
+    # shell.
     here = {name: command for name, command in guards.items() if name == "tenterhook" or shutil.which(command[0])}
     for name in guards.keys() - here.keys():
         print(f"SKIPPED: {name} is not installed", file=sys.stderr)
@@ -172,7 +173,7 @@ def hook_payload(command: str) -> str:
 
 
 def measure_latency(guards: dict[str, list[str]], payload: Path) -> dict[str, list[int]]:
-    """Time from spawn to exit, guard after guard in each round, so that noise meets all of them."""
+    """Time from spawn to exit. Each round runs every guard once, so that noise affects all of them alike."""
     times: dict[str, list[int]] = {name: [] for name in guards}
     for round_number in range(WARM_UP_ROUNDS + LATENCY_ROUNDS):
         for name, command in guards.items():

@@ -40,7 +40,8 @@ import compare  # noqa: E402  (the other guards, and how they are called)
 
 PROJECT = compare.PROJECT
 HOME = Path("/home/user")
-# Kinds of RedCode-Exec that a guard of tool calls can judge; the others are faulty programs.
+# Categories of RedCode-Exec that a guard can judge by tool calls. The other categories are about faulty
+# programs.
 REDCODE_IN_SCOPE = {1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 18, 21}
 SLOWEST_SHOWN = 3
 
@@ -96,7 +97,7 @@ def is_package(path: Path) -> bool:
 
 
 def read_packages(path: Path):
-    """The commands that an agent would run in each package, judged with the package's files beside them."""
+    """The commands that an agent would run in each package. They are judged in a directory with the package's files."""
     for package in sorted(child for child in path.iterdir() if is_package(child)):
         for command in package_commands(package):
             yield {"id": f"{package.name}: {command}", "bad": False, "class": "", "command": command, "tree": str(package)}
@@ -149,7 +150,7 @@ class Judge:
 
 
 def hook_verdict(program: str, line: dict) -> str:
-    """The verdict on the last step of a line, sent through the hook in a session of its own."""
+    """The verdict on the last step of a line. The steps are sent through the hook in a separate session."""
     for name in (HOME / "project", HOME / ".local", HOME / ".config"):
         shutil.rmtree(name, ignore_errors=True)
     if line.get("tree"):

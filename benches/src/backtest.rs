@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy backtest`: the whole program replays a ledger of decisions.
+//! `policy backtest`: measures how long the whole program takes to replay a ledger of decisions.
 
 use std::process::Stdio;
 

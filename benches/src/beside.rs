@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Two builds of the program in one run: `tenterhook-benches beside FIRST SECOND`. A release compares the static build
-//! that it ships with the one of `make build`; the builds alternate, so that noise hits both alike.
+//! Compares two builds of the program in one run: `tenterhook-benches beside FIRST SECOND`. For a release,
+//! the static build that is shipped is compared with the build of `make build`. The builds alternate, so that
+//! noise affects both alike.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +16,7 @@ use crate::load;
 use crate::measure::BenchResult;
 use crate::spawn::{AlternatingProgram, take_turns, with_payload};
 
-/// The second build may take this many times as long as the first.
+/// Maximum time of the second build, as a multiple of the first build's time.
 const LIMIT_FACTOR: f64 = 1.1;
 /// Number of repetitions of slow measurements.
 const LOAD_ROUNDS: usize = 3;
@@ -136,7 +137,7 @@ fn loads(programs: [&Path; 2]) -> Result<Vec<BenchResult>, SetupError> {
     Ok(rows)
 }
 
-/// Two rows, the second of which is limited by the first.
+/// Creates two rows. The limit of the second row is a multiple of the first row.
 fn pair(names: [&'static str; 2], samples: [Vec<f64>; 2]) -> Vec<BenchResult> {
     let [first, second] = samples;
     let first = BenchResult::of(names[0], None, 1, first);

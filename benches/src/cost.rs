@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Costs of a whole program other than time: processor time, page faults, memory, and instructions if the machine counts
-//! them. The kernel reports them for every run.
+//! Measures costs of a whole program other than time: processor time, page faults, memory, and the number of
+//! instructions if the machine counts them. The kernel reports these costs for every run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ pub(crate) struct CostProgram {
     pub(crate) faults: &'static str,
     pub(crate) memory: &'static str,
     pub(crate) instructions: &'static str,
-    /// Whether its memory is limited.
+    /// Whether the program's memory has a limit.
     pub(crate) is_small: bool,
 }
 

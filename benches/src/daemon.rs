@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook calls as a harness experiences them, compared with the minimum cost; and the daemon under load.
+//! Measures hook calls as a harness experiences them, and compares them with the minimum cost. Also measures
+//! the daemon under load.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +18,8 @@ const C_BARE: &str = "hook: static C, bare socket round trip";
 const C_BARE_ALONE: &str = "hook: static C, bare socket round trip, beside no daemon";
 const C_COMMIT: &str = "hook: static C, server with a SQLite commit";
 
-/// A home directory with an installed Tenterhook and possibly a daemon. Both are removed with it.
+/// A home directory with an installed Tenterhook and, if requested, a daemon. Dropping the value removes
+/// both.
 pub(crate) struct BenchHome {
     dir: tempfile::TempDir,
     program: PathBuf,
@@ -36,7 +38,8 @@ impl BenchHome {
         serve: Option<&[&str]>,
         policy: &str,
     ) -> Result<Self, SetupError> {
-        // Not the system's temporary directory, which may be in memory and need no sync.
+        // The system's temporary directory is not used, because it may be in memory, where a sync costs
+        // nothing.
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
         let mut home = Self { dir, program: program.to_owned(), daemon: None };
         if !policy.is_empty() {
@@ -132,8 +135,10 @@ fn turn(name: &'static str, command: Command) -> AlternatingProgram {
     AlternatingProgram { name, limit: None, run: with_payload(command) }
 }
 
-/// A program only alternates with its floor. A program that fills the caches between two calls slows down all that
-/// follow, the floor least, since it has little to reload; the last group shows that.
+/// Measures hook calls. Each program alternates only with its floor, the minimal C program that it is
+/// compared with. A program that fills the processor's caches between two calls slows down all programs that
+/// run after it. It slows down the floor least, because the floor has little to reload. The last group of
+/// rows shows this effect.
 fn spawned() -> Result<Vec<BenchResult>, SetupError> {
     let floor = floor::FloorPrograms::new()?;
     let (relaxed, durable) = (BenchHome::new(Some(&["--relaxed"]), "")?, BenchHome::new(Some(&[]), "")?);
@@ -213,8 +218,8 @@ fn without_daemon(floor: &FloorPrograms) -> Result<(Vec<BenchResult>, Vec<BenchR
     Ok((rows, costs))
 }
 
-/// Programs that users could use instead, and a hook call directly after each of them: an agent written for Node fills
-/// the caches as well.
+/// Measures programs that users could use instead, and a hook call directly after them. An agent written for
+/// Node fills the processor's caches in the same way.
 fn after_others(floor: &FloorPrograms, relaxed: &BenchHome) -> Result<Vec<BenchResult>, SetupError> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/hook.mjs");
     let mut turns = vec![turn("hook: sh that does nothing", command("sh", &["-c", ":"]))];

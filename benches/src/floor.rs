@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The minimum cost of a hook: a static C program, and servers that only reply.
+//! The minimum cost of a hook (the floor): a static C program, and servers that do nothing but reply.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::cases::SetupError;
 
-/// The C programs and two servers for them: one replies at once, one commits first.
+/// The C programs, and two servers for them. One server replies at once, the other commits to disk first.
 pub(crate) struct FloorPrograms {
     dir: tempfile::TempDir,
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger: appending, verifying, proving, opening. Its files are next to those of the build.
+//! Measures the ledger: appending, verifying, proving and opening. Its files are on the same disk as the
+//! build.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -23,7 +24,8 @@ const PENDING_APPENDS: u64 = 2_000;
 /// Number of single appends for warm-up, and number of measured ones.
 const WARM_UP_APPENDS: u64 = 1_500;
 const SINGLE_APPENDS: u64 = 1_000;
-/// Memory is compared between these numbers of records and may grow by this many kB: one page cache and one queue.
+/// Memory is compared at these two numbers of records. It may grow by `MAX_GROWTH_KB`, which is enough for
+/// one page cache and one queue.
 const GROWTH_RANGE: (u64, u64) = (50_000, 200_000);
 const MAX_GROWTH_KB: u32 = 2_048;
 
@@ -36,7 +38,7 @@ fn clock() -> u64 {
 }
 
 pub(crate) fn run(call: &HookCall, ten_million: bool) -> Result<Vec<BenchResult>, SetupError> {
-    // Not the system's temporary directory, which may be in memory and need no sync.
+    // The system's temporary directory is not used, because it may be in memory, where a sync costs nothing.
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
     let mut results = single(call, &dir.path().join("single"))?;
     results.extend(million(call, &dir.path().join("million"))?);
@@ -65,12 +67,13 @@ fn entry(call: &HookCall, number: u64) -> LedgerEntry {
     LedgerEntry::decision(&decided, &|_| Vec::new())
 }
 
-/// Decision `number` of a busy month: eight tools, three verdicts, 5,000 sessions, a command of its own.
+/// Decision `number` of a busy month. The decisions have eight tools, three verdicts, 5,000 sessions and
+/// different commands.
 fn varied_entry(call: &HookCall, number: u64) -> LedgerEntry {
     const TOOLS: [&str; 8] = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "WebFetch", "Task"];
     const MONTH_MS: u64 = 30 * 86_400_000;
     let mut call = call.clone();
-    // A multiplication by an odd constant, so that neighbours have nothing in common.
+    // Multiplying by an odd constant gives neighbouring numbers very different values.
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let ts = clock() - MONTH_MS + number * (MONTH_MS / RECORD_COUNT);
     call.event.id = EventId::from_parts(clock(), u128::from(mixed) << 64 | u128::from(number));
@@ -132,7 +135,8 @@ fn search(reader: &Reader) -> Result<Vec<BenchResult>, SetupError> {
         let samples = (0..5).map(|_| timed(|| reader.stats(&filter).map(drop))).collect::<Result<_, _>>()?;
         results.push(BenchResult::of(name, limit, 1, samples));
     }
-    // The command of one record, a text that every record has, and a text that none has.
+    // Search strings: the command of one record, a text that every record contains, and a text that no record
+    // contains.
     let command = |number: u64| format!("case_{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let texts = [
         ("ledger: search, in one old record of 1 M", Some(200e6), command(1_234)),
@@ -150,8 +154,8 @@ fn search(reader: &Reader) -> Result<Vec<BenchResult>, SetupError> {
     Ok(results)
 }
 
-/// Single appends, each with a sync, compared with bare commits of the same number of bytes to pages of the same size.
-/// Both are warmed up, so that their journals no longer grow.
+/// Measures single appends, each with a sync. They are compared with plain commits of the same number of
+/// bytes to pages of the same size. Both are warmed up, so that their journals no longer grow.
 fn single(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
     let ledger = Ledger::open(dir, LedgerOptions::new(clock)).map_err(failed)?.ledger;
     let mut options = LedgerOptions::new(clock);
@@ -265,7 +269,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
         on_core.push((thread_cpu_time(Path::new("/proc/thread-self")) - before) / RECORD_COUNT_F64);
     }
     results.push(BenchResult::of("ledger: verify, each leaf", None, 1_000_000, verifies));
-    // The limit is on processor time of one core, regardless of other load.
+    // The limit is on the processor time of one core, so other load does not affect it.
     results.push(BenchResult::of(
         "ledger: verify, each leaf, time on its core",
         Some(5_000.0),
@@ -275,7 +279,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
     Ok(results)
 }
 
-/// Opens, appends and closes, as a hook does without a daemon.
+/// Opens the ledger, appends and closes it, as a hook without a daemon does.
 fn open_append_close(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
     let mut calls = Vec::new();
     for number in 0..200 {
@@ -311,7 +315,7 @@ fn resident() -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// The hashes of ten million records, as the store keeps them, and proofs from them.
+/// Measures proofs in a tree of ten million records, computed from stored hashes.
 fn prove_ten_million(path: &Path) -> Result<BenchResult, SetupError> {
     struct Rows(Connection);
     impl tree::Nodes for Rows {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon under load: clients that keep their connection, on the same cores as the daemon.
+//! Measures the daemon under load. Clients keep their connections open and run on the same cores as the
+//! daemon.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -61,7 +62,8 @@ fn time_per_call(took: Duration, latencies: &[f64]) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX))
 }
 
-/// 32 clients of the daemon, alternating with 32 clients of a C server that only commits the same number of bytes.
+/// Measures 32 clients of the daemon, alternating with 32 clients of a C server that only commits the same
+/// number of bytes.
 fn beside_floor(home: &BenchHome) -> Result<Vec<BenchResult>, SetupError> {
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
     let socket = dir.path().join("floor.sock");
@@ -125,8 +127,8 @@ fn processor_time(home: &BenchHome) -> Result<Duration, SetupError> {
     const TICKS_PER_SECOND: u64 = 100;
     let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The program's name may contain any character and ends with the last bracket. User and system time are the 12th and
-    // 13th field after it.
+    // The program's name may contain any character and ends with the last bracket. User and system time are the 12th
+    // and 13th field after it.
     let (_, fields) = text.rsplit_once(')').unwrap_or_default();
     let ticks: u64 = fields.split(' ').skip(12).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Ok(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `make bench`: measures, compares with the limits, and stores the raw runs.
+//! `make bench`: measures, compares the results with the limits, and stores the raw runs.
 
 #![expect(clippy::print_stdout, reason = "this program prints a report")]
 
@@ -28,10 +28,11 @@ use std::process::ExitCode;
 type Suite = Box<dyn Fn() -> Result<Vec<measure::BenchResult>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything except slow cases. Arguments select: `policy`, `ledger`, `daemon`, `load` (only the
-    // daemon under load), `backtest`, `sdk`, `sessions`; `beside FIRST SECOND` compares two builds of the program. Two are
-    // slow: `10m`, the ledger with ten million records, and `million`, a daemon's memory over a million events. `tidy`
-    // measures nothing: it replaces older runs that other programs wrote.
+    // `make bench` measures everything except slow cases. Arguments select what is measured: `policy`,
+    // `ledger`, `daemon`, `load` (only the daemon under load), `backtest`, `sdk` or `sessions`.
+    // `beside FIRST SECOND` compares two builds of the program. Two cases are slow: `10m` measures the ledger with ten
+    // million records, and `million` measures a daemon's memory over a million events. `tidy` measures
+    // nothing: of the runs that other programs wrote, it keeps only the latest of each kind.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     if asked("tidy") {
         return tidy();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Memory of a daemon over a million events must not grow.
+//! Checks that the memory of a daemon does not grow over a million events.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::load::{exchange, resident};
 use crate::measure::BenchResult;
 
 const EVENT_COUNT: u64 = 1_000_000;
-/// Events after which caches are full and the first sessions have ended.
+/// Number of events after which caches are full and the first sessions have ended.
 const WARM_UP_EVENTS: u64 = 100_000;
 const CLIENT_COUNT: usize = 16;
-/// Maximum growth in kB after that.
+/// Maximum growth after the warm-up, in kB.
 const MAX_GROWTH_KB: f64 = 8.0 * 1024.0;
 
 pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {

@@ -30,8 +30,8 @@ fn time(ns: f64) -> String {
     if ns < 1_000.0 { format!("{ns:.0} ns") } else { format!("{:.2} µs", ns / 1_000.0) }
 }
 
-/// Writes the samples with a description of the machine and of the compared builds. The previous run of this kind becomes
-/// a line of the summary. Returns the path, and the names of the runs that were replaced.
+/// Writes the samples with a description of the machine and of the compared builds. The previous run of this kind
+/// becomes a line of the summary. Returns the path, and the names of the runs that were replaced.
 pub(crate) fn keep(
     results: &[BenchResult],
     kind: &str,
@@ -50,7 +50,7 @@ pub(crate) fn keep(
     Ok((format!("benches/runs/{name}"), replace_older_runs(&dir)?))
 }
 
-/// A result with the samples that are kept, and their original number.
+/// Returns a result with at most the maximum number of samples, and the original number of samples.
 fn kept_result(result: &BenchResult) -> Value {
     let mut kept = json!(result);
     let samples = thin_samples(&result.samples_ns);

@@ -39,7 +39,7 @@ fn mixed(number: usize) -> String {
     sorts.get(number % sorts.len()).map(|sort| sort(number)).unwrap_or_default()
 }
 
-/// Evaluation alone, with facts derived before.
+/// Measures evaluation alone; the facts are derived beforehand.
 pub(crate) fn cases() -> Result<Vec<BenchCase>, SetupError> {
     let mut cases = vec![judging(
         "policy: judge alone, a line of four commands",
@@ -61,7 +61,8 @@ pub(crate) fn cases() -> Result<Vec<BenchCase>, SetupError> {
     Ok(cases)
 }
 
-/// Facts and evaluation of hostile calls. `crates/policy/tests/scaling` has all kinds of them.
+/// Measures facts and evaluation of some hostile calls. `crates/policy/tests/scaling` tests all kinds of
+/// hostile calls.
 fn hostile() -> [BenchCase; 4] {
     let many = |part: &str, size: usize| part.repeat(size / part.len());
     let argvs: Vec<_> = (0..1048).map(|n| numbered("rm", 100, &format!("x{n}/"))).collect();

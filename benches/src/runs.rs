@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which runs are kept in `benches/runs`: the last of each kind with its samples, every other as one line of
-//! `summary.jsonl` without them. A run is `<time>-<kind>.json`; the kind names what was measured.
+//! Decides which runs are kept in `benches/runs`. The last run of each kind keeps its samples; every other
+//! run becomes one line of `summary.jsonl` without samples. A run is stored in `<time>-<kind>.json`; the kind
+//! names what was measured.
 
 use std::collections::BTreeMap;
 use std::io::{Error, Write as _};
@@ -20,8 +21,8 @@ pub(crate) fn runs_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("runs")
 }
 
-/// Keeps the last run of each kind. Of the others a line is added to the summary, and the file is removed. Returns the
-/// names of the removed files.
+/// Keeps the last run of each kind. For every other run, adds a line to the summary and removes the file.
+/// Returns the names of the removed files.
 pub(crate) fn replace_older_runs(dir: &Path) -> std::io::Result<Vec<String>> {
     let mut newest: BTreeMap<String, String> = BTreeMap::new();
     let mut replaced = Vec::new();
@@ -79,7 +80,7 @@ fn summary_line(name: &str, run: &Value) -> Option<Value> {
     Some(line)
 }
 
-/// Removes samples that are stored next to their percentiles, and replaces others by percentiles.
+/// Removes samples if their percentiles are stored too, and replaces other samples with percentiles.
 fn summarize(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -100,7 +101,8 @@ fn summarize(value: &mut Value) {
     }
 }
 
-/// The numbers of an array of samples; a short array is something else, such as the load of the machine.
+/// Returns the numbers of an array of samples. A short array is not a list of samples, but for example the
+/// load of the machine.
 fn numbers(items: &[Value]) -> Option<Vec<f64>> {
     const SHORTEST_SAMPLES: usize = 4;
     if items.len() < SHORTEST_SAMPLES {

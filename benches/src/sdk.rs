@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks in other programs with the Rust client: one round trip on the socket, and one busy stream.
+//! Measures hooks in other programs with the Rust client: one round trip on the socket, and one busy stream.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ async fn measure(home: &BenchHome) -> Result<Vec<BenchResult>, Error> {
         let began = Instant::now();
         let fired = agent.fire(event()).await?;
         whole.push(began.elapsed().as_secs_f64() * 1e9);
-        // Measured by the daemon: from sending the call to reading the reply.
+        // The daemon measured this time, from sending the call to reading the reply.
         let took = fired.outcome.pointer("/trace/0/took_us").and_then(serde_json::Value::as_f64);
         asked.extend(took.map(|us| us * 1e3));
     }
@@ -53,7 +53,7 @@ async fn measure(home: &BenchHome) -> Result<Vec<BenchResult>, Error> {
         BenchResult::of("sdk: one hook asked over the socket", Some(150e3), 1, asked),
         BenchResult::of("sdk: fire with that hook, relaxed", None, 1, whole),
         BenchResult::of("sdk: fire with that hook, 64 at once, each", None, 1, vec![one]),
-        // 10,000 per second.
+        // The limit corresponds to 10,000 events per second.
         BenchResult::of("sdk: event on one full stream, each", Some(100e3), 1, vec![ten]),
     ])
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ten thousand sessions with a million events: building and reading them.
+//! Measures ten thousand sessions with a million events: how long it takes to build and read them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -277,7 +277,7 @@ fn get(socket: &Path, path: &str) -> Result<Vec<u8>, SetupError> {
     Ok(answer.split_off(body))
 }
 
-/// Time from the reply to a hook call until a subscriber has read of it.
+/// Time from the reply to a hook call until a subscriber has read the event of that call.
 fn follow(socket: &Path) -> Result<Vec<f64>, SetupError> {
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(b"GET /v1/sessions/stream HTTP/1.0\r\nHost: tenterhook\r\n\r\n")?;

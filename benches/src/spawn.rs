@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whole programs, from spawn to exit. The machine is noisy, so programs alternate and the ratio to a program that does
-//! nothing is what counts.
+//! Measures whole programs, from spawn to exit. The machine is noisy, so programs alternate, and limits apply
+//! to the ratio to a program that does nothing.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -41,7 +41,7 @@ pub(crate) fn run(call: &HookCall) -> Result<Vec<BenchResult>, SetupError> {
     ])
 }
 
-/// Runs every program once, then again, so that other load affects all of them alike.
+/// Runs all programs in turn, round after round, so that other load affects all of them alike.
 pub(crate) fn take_turns(mut turns: Vec<AlternatingProgram>) -> Result<Vec<BenchResult>, SetupError> {
     let mut samples: Vec<Vec<f64>> = vec![Vec::with_capacity(ROUNDS); turns.len()];
     for _ in 0..ROUNDS {

@@ -3,8 +3,8 @@
 #
 # seed.sh
 #
-# Writes the commands of the tuning corpora as first inputs of the target `shell`; needs jq. The held-out corpus is
-# never read.
+# Writes the commands of the tuning corpora as the first inputs of the target `shell`. Needs jq. The held-out
+# corpus is never read.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p corpus/shell

@@ -16,11 +16,12 @@ const MAX_CPU_TIME_PER_MEGABYTE: Duration = Duration::from_millis(200);
 const MAX_MEMORY_BYTES: u64 = 256 << 20;
 /// Below this time, a text cannot use much memory, so memory is not measured.
 const MIN_TIME_FOR_MEMORY_CHECK: Duration = Duration::from_millis(40);
-/// Below this time, doubled texts are not compared: most of it is a constant cost.
+/// Below this time, a text is not compared with a text of twice the length, because most of the time is a
+/// constant cost.
 const MIN_TIME_FOR_COMPARISON: Duration = Duration::from_millis(100);
 /// Maximum factor by which a text of twice the length may take longer.
 const MAX_TIME_RATIO: u32 = 3;
-/// Whether this is a build without optimisation, in which times say little.
+/// Whether this is a build without optimisation. Times then say little.
 const SLOW_BUILD: bool = cfg!(debug_assertions);
 const SLOW_BUILD_FACTOR: u32 = if SLOW_BUILD { 100 } else { 1 };
 
@@ -90,7 +91,7 @@ pub fn check(target: &FuzzTarget, text: &str) -> Result<String, FuzzFailure> {
     }
 }
 
-/// The shortest of a few runs, to exclude other load of the machine.
+/// Returns the shortest time of a few runs, so that other load on the machine does not matter.
 fn fastest_time(target: &FuzzTarget, text: &str, first: Duration) -> Result<Duration, FuzzFailure> {
     let mut least = first;
     for _ in 0..3 {

@@ -2,8 +2,8 @@
 
 //! A fuzzer for everything that parses text.
 //!
-//! [`seeds`] are valid texts, [`mutate`] changes them, [`targets`] parse them, and [`check`] reports whether that went
-//! well: no panic, no difference between two runs, and no more work than the length of the text allows.
+//! [`seeds`] provides valid texts, [`mutate`] changes them, and [`targets`] parse them. [`check`] checks each
+//! result: no panic, no difference between two runs, and no more work than the length of the text allows.
 
 pub mod check;
 pub mod mutate;

@@ -29,7 +29,7 @@ use tenterhook_fuzz::targets::{self, FuzzTarget, TARGETS};
 const HANG_TIMEOUT: Duration = Duration::from_mins(2);
 /// Maximum time for reducing a finding.
 const MAX_REDUCTION_TIME: Duration = Duration::from_secs(10);
-/// Maximum number of interesting texts kept for each target, and their total length in bytes.
+/// Maximum number of interesting texts kept for each target, and their maximum total length in bytes.
 const MAX_KEPT_TEXTS: usize = 20_000;
 const MAX_KEPT_BYTES: usize = 64 << 20;
 /// Memory limit of a worker.
@@ -84,7 +84,7 @@ fn show(target: &str, files: &[String]) -> Result<ExitCode> {
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Starts workers until the time is up; a worker that dies has found something.
+/// Starts workers until the time is up. If a worker dies, its last text is a finding.
 fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
     let start = Instant::now();
     let dir = tempfile::tempdir()?;
@@ -92,7 +92,7 @@ fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
     let mut found = false;
     while let Some(left) = time.checked_sub(start.elapsed()).filter(|left| left.as_secs() > 0) {
         let seconds = left.as_secs().to_string();
-        // Discard what an earlier worker left.
+        // Discards the text that an earlier worker left.
         fs::write(&current, "")?;
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--worker", &seconds, target, &seed.to_string()])
@@ -229,7 +229,7 @@ impl TargetRun {
                 | FuzzFailure::Property(why)
                 | FuzzFailure::Slow(why)
                 | FuzzFailure::Large(why)) = &wrong;
-                // An equal message, ignoring numbers, is the same finding.
+                // Two messages that differ only in numbers belong to the same finding.
                 let kind: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
                 if self.wrong.insert(format!("{}{kind}", wrong.file_word())) && self.wrong.len() <= 50 {
                     let small = reduce_text(self.target, &text, &wrong);

@@ -4,9 +4,9 @@
 
 use crate::random_choices::RandomChoices;
 
-/// Maximum length of a mutated text; longer texts are only made by repetition.
+/// Maximum length of a mutated text. Only repetition makes longer texts.
 pub const MAX_TEXT_BYTES: usize = 16 * 1024;
-/// Maximum length of a repeated text, which is one in a hundred.
+/// Maximum length of a text made by repetition. One text in a hundred is made this way.
 pub const MAX_REPEATED_BYTES: usize = 512 * 1024;
 
 /// Tokens of the shell.
@@ -70,7 +70,7 @@ fn mutate_once(text: &str, other: &str, random: &mut RandomChoices) -> String {
     let (before, within, after) =
         (char_slice(text, 0, from), char_slice(text, from, to), char_slice(text, to, text.len()));
     match random.below(11) {
-        // Insertions are the most likely: they keep most of the meaning.
+        // Insertions are the most likely mutation, because they keep most of the text's meaning.
         0..=2 => format!("{before}{}{within}{after}", random_token(random)),
         3 => format!("{before}{}{after}", random_token(random)),
         4 => format!("{before}{after}"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The fuzz targets. Each returns a short summary of a text that is equal for similar texts: a new summary means that the
-//! text is worth keeping.
+//! The fuzz targets. Each returns a short summary of the text that it parsed. Similar texts have equal
+//! summaries, so a text with a new summary is worth keeping.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ pub struct FuzzTarget {
     pub name: &'static str,
     /// Seed texts.
     pub seeds: fn() -> Vec<String>,
-    /// About how often one run parses the text.
+    /// Approximate number of times that one run parses the text.
     pub parse_count: u32,
     /// Parses a text and returns a summary.
     pub read: fn(&str) -> String,
@@ -143,10 +143,12 @@ fn run_shell(text: &str) -> String {
     summarize(&facts, &findings)
 }
 
-/// Checks that commands of a complete script are also found inside a block, and commands after it as well.
+/// Checks that the commands of a complete script are also found if the script is inside a block, and that a
+/// command after the script is found.
 fn keeps_commands_in_blocks(text: &str) -> Result<(), String> {
-    // A here-document without an end swallows what follows, a backslash at the end joins it to the last word, and the
-    // grammar ignores a byte order mark at the start.
+    // These texts change the meaning of what follows or precedes them: an unfinished here-document swallows
+    // the following text, a backslash at the end joins it to the last word, and a byte order mark is ignored
+    // only at the start.
     let alone = !text.contains("<<") && !text.ends_with('\\') && !text.starts_with('\u{feff}');
     if text.len() > 1024 || !alone || rable::parse(text, false).is_err() {
         return Ok(());
@@ -177,7 +179,8 @@ fn run_argv(text: &str) -> String {
     summarize(&facts, &findings)
 }
 
-/// The first line is the name of a tool, the rest its arguments; text that is not JSON is used in every role.
+/// The first line is the name of a tool; the rest are its arguments. If the rest is not JSON, it is used as
+/// the value of every common argument.
 fn run_args(text: &str) -> String {
     let (name, rest) = text.split_once('\n').unwrap_or(("", text));
     let any = || {
@@ -304,7 +307,7 @@ fn argv_seeds() -> Vec<String> {
     shell_seeds().iter().map(|text| text.replace(' ', "\n")).collect()
 }
 
-/// Code by itself, and the commands of the corpus that contain code.
+/// Code on its own, and the commands of the corpus that contain code.
 fn code_seeds() -> Vec<String> {
     let mut texts = to_strings(seeds::CODE);
     let quoted = seeds::commands()

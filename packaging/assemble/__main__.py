@@ -20,7 +20,7 @@ from archives import tar_gz, tar_xz
 from metadata import PACKAGE, Project, sbom
 
 ROOT = Path(__file__).resolve().parents[2]
-# Every target that packages exist for. Those without a build are listed as such.
+# Every target that packages exist for. A target without a build is listed as not built.
 ALL_TARGETS = [
     "x86_64-unknown-linux-musl",
     "aarch64-unknown-linux-musl",
@@ -81,7 +81,7 @@ def make_release(arguments: argparse.Namespace) -> None:
     for build in builds:
         name = build.archive.format(version=project.version)
         files = layout.prefix_files(build, "archive", manifest)
-        # Every system can unpack gzip; xz is a quarter smaller, for those that have it.
+        # Every system can unpack gzip. The xz archive is a quarter smaller, for systems that have xz.
         write(out, name + ".tar.gz", tar_gz(files, arguments.epoch, name + "/"))
         archives[build.target] = write(out, name + ".tar.xz", tar_xz(files, arguments.epoch, name + "/"))
         if build.target in deb.ARCHITECTURES:
@@ -124,7 +124,7 @@ def fill(template: str, target: Path, values: dict[str, str], mode: int) -> None
 
 
 def formula_blocks(archives: dict[str, Path], project: Project, url: str) -> str:
-    """The part of the Homebrew formula that names the archives that exist."""
+    """The part of the Homebrew formula that names the archives of this release."""
     systems = {"linux": [], "macos": []}
     for target, path in sorted(archives.items()):
         processor = "intel" if target.startswith("x86_64") else "arm"
@@ -137,7 +137,7 @@ def formula_blocks(archives: dict[str, Path], project: Project, url: str) -> str
 
 
 def describe_targets(builds: list[layout.Build]) -> str:
-    """Which targets this release was built for, and which not."""
+    """Describes for which targets this release was built, and for which it was not."""
     built = [build.target for build in builds]
     lines = [f"{build.target}: built{' (static)' if 'linux' in build.target else ''}" for build in builds]
     lines = [line + (f"; {build.caveat}" if build.caveat else "") for line, build in zip(lines, builds, strict=True)]

@@ -44,7 +44,7 @@ def _tar_entry(name: str, mode: int, epoch: int, kind: bytes) -> tarfile.TarInfo
 
 
 def tar_gz(files: Files, epoch: int, prefix: str = "") -> bytes:
-    """A gzip-compressed tar file without a time stamp of its own."""
+    """A gzip-compressed tar file whose gzip header has no time stamp."""
     return gzip.compress(tar_bytes(files, epoch, prefix), compresslevel=9, mtime=0)
 
 

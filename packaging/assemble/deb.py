@@ -41,7 +41,7 @@ def package(project: Project, build: Build, manifest: Path, epoch: int) -> tuple
     files[man + ".gz"] = (gzip.compress(files.pop(man)[0], 9, mtime=0), 0o644)
     files[f"usr/share/doc/{PACKAGE}/copyright"] = (COPYRIGHT.format(homepage=project.homepage).encode(), 0o644)
     size = sum(len(contents) for contents, _ in files.values())
-    # A pre-release sorts before its release with `~`.
+    # With `~`, a pre-release sorts before its release.
     version = project.version.replace("-", "~")
     control = (
         f"Package: {PACKAGE}\nVersion: {version}\nArchitecture: {architecture}\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One built program and the files that accompany it, laid out below a prefix as every package has them."""
+"""One built program and the files that belong to it. Every package has the same layout below its prefix."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Build:
 
     target: str
     program: bytes
-    # Name -> contents of the programs that `tenterhook install` writes out.
+    # Programs that `tenterhook install` writes to disk: name -> contents.
     hook_programs: dict[str, bytes]
-    # Tests of a program that cannot run on the machine that built it; empty if it runs there.
+    # What was tested, if the program cannot run on the machine that built it. Empty if it runs there.
     caveat: str = ""
-    # Completions, man page, licences: path below the prefix -> file.
+    # Completions, man page and licences: path below the prefix -> file.
     extra: Files = field(default_factory=dict)
 
     @property
@@ -47,7 +47,7 @@ class Build:
 
 
 def find_build(target: str, program: Path, caveat: str = "") -> Build:
-    """Reads a program, and finds its hook programs among those that its build script left beside it."""
+    """Reads a program, and finds its hook programs in the build directory next to it."""
     contents = program.read_bytes()
     found: dict[str, bytes] = {}
     for name in HOOK_PROGRAMS:
@@ -92,7 +92,7 @@ def man_page(project: Project, help_text: str) -> str:
 
 
 def prefix_files(build: Build, method: str, manifest: Path) -> Files:
-    """Everything below the prefix: program, signed manifest, receipt, documentation."""
+    """Returns all files below the prefix: program, signed manifest, receipt, documentation."""
     shared = f"share/{PACKAGE}"
     return {
         f"bin/{PACKAGE}": (build.program, 0o755),

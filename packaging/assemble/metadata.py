@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "tenterhook"
-# npm packages whose code is in the dashboard, and with it in the program.
+# npm packages whose code is part of the dashboard, and therefore part of the program.
 BUNDLED_IN_DASHBOARD = ("clsx", "esm-env", "svelte", "uplot")
-# Last part of the Rust target -> the C library that is linked in.
+# Last part of the Rust target -> note about the C library that is linked in.
 C_LIBRARY_NOTES = {
     "musl": "The C library is musl, copyright 2005-2020 Rich Felker and others, MIT licence (its text is below).",
     "gnu": "The C library is the GNU C library, LGPL-2.1-or-later; the program can be linked again from its source.",
@@ -130,7 +130,7 @@ def dashboard_package(project: Project, name: str) -> tuple[str, Path]:
 
 
 def third_party_licences(project: Project, target: str) -> bytes:
-    """The licence texts of everything that is linked in; a text that several packages share is printed once."""
+    """The licence texts of all linked packages. A text that several packages share is printed once."""
     folders = [
         (f"{package['name']} {package['version']} ({package['license']})", Path(package["manifest_path"]).parent)
         for package in project.dependencies(target)

@@ -10,7 +10,7 @@ from archives import Files, tar_gz, untar
 from layout import Build, prefix_files
 from metadata import PACKAGE, Project
 
-# Rust target -> platform as Node names it. sdk/typescript/bin/tenterhook.js looks for the same names.
+# Rust target -> Node's name for the platform. sdk/typescript/bin/tenterhook.js looks for the same names.
 PLATFORMS = {
     "x86_64-unknown-linux-musl": ("linux", "x64"),
     "x86_64-unknown-linux-gnu": ("linux", "x64"),
@@ -53,7 +53,7 @@ def main_package(project: Project, packed: Path, builds: list[Build], epoch: int
         raise SystemExit(f"sdk/typescript has version {description['version']}, not {project.version}")
     platforms = sorted(f"@{PACKAGE}/{'-'.join(PLATFORMS[build.target])}" for build in builds)
     description["optionalDependencies"] = {name: project.version for name in platforms}
-    # Scripts and development tools are for the checkout.
+    # Scripts and development tools are only needed in a checkout.
     for key in ("scripts", "devDependencies"):
         description.pop(key, None)
     files["package.json"] = ((json.dumps(description, indent=2) + "\n").encode(), 0o644)

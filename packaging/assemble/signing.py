@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """minisign keys and signatures.
 
-Python's standard library has BLAKE2b and no Ed25519; OpenSSL 3 signs. A key that is encrypted with a passphrase is
-left to the `minisign` program, which asks for it.
+Python's standard library has BLAKE2b but no Ed25519, so OpenSSL 3 creates the signatures. If a key is encrypted with a
+passphrase, the `minisign` program signs instead and asks for the passphrase.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SigningKey:
 
 
 def openssl(*arguments: str | Path) -> None:
-    """Runs OpenSSL; its error is part of ours."""
+    """Runs OpenSSL. If it fails, its error message is part of the exception."""
     if shutil.which("openssl") is None:
         raise SigningError("openssl is missing (version 3 or newer)")
     ran = subprocess.run(["openssl", *map(str, arguments)], capture_output=True, text=True, check=False)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Installs Tenterhook @VERSION@ below a prefix, without root. Everything is downloaded and verified before the first
-# file is written: main runs on the last line, so a download that breaks off does nothing.
+# Installs Tenterhook @VERSION@ below a prefix, without root. Everything is downloaded and verified before the
+# first file is written. The function main is called on the last line, so a partially downloaded script does
+# nothing.
 set -eu
 
 PUBLIC_KEY='@PUBLIC_KEY@'
@@ -110,7 +111,7 @@ WARNING
 
 listed_hash() { sed -n "s/^\([0-9a-f]\{64\}\)  $1\$/\1/p" "$work/SHA256SUMS"; }
 
-# The archive for this machine, as SHA256SUMS lists it. The one compressed with xz is smaller.
+# Finds the archive for this machine in SHA256SUMS. Prefers the archive compressed with xz, which is smaller.
 find_archive() {
     system=$(uname -s)
     machine=$(uname -m)
@@ -210,7 +211,7 @@ main() {
     [ "$(sha256 "$work/$archive")" = "$(listed_hash "$archive")" ] || fail "$archive differs from the release: nothing was installed"
     unpack "$archive"
     "$root/bin/tenterhook" --version >/dev/null || fail "the program does not run on this machine: nothing was installed"
-    # Without a home directory there is no state that this release could be too old for.
+    # Without a home directory, there is no existing state that might be too new for this release.
     [ -z "${HOME:-}" ] || "$root/bin/tenterhook" self refresh --check >/dev/null ||
         fail "this release cannot replace what is installed: nothing was changed"
     is_upgrade=

@@ -31,7 +31,7 @@ class TestFailure(Exception):
 
 
 class BareRoot:
-    """A copy of the bare Debian root, or a plain directory with nothing but busybox."""
+    """A copy of the bare Debian root, or a directory that contains only busybox."""
 
     def __init__(self, directory: Path, base: Path, release: Path, *, busybox_only: bool = False) -> None:
         self.directory = directory
@@ -55,8 +55,8 @@ class BareRoot:
                 raise TestFailure(f"the bare root has {tool}")
 
     def mount(self) -> None:
-        """Mounts /proc and a separate /dev/pts, and makes device nodes. Nothing of this machine is mounted into it, so
-        that deleting the root deletes only its own files.""" 
+        """Mounts /proc and a separate /dev/pts, and creates device nodes. No directory of this machine is mounted into
+        the root, so deleting the root deletes only its own files.""" 
         device = self.directory / "dev"
         (device / "pts").mkdir(parents=True, exist_ok=True)
         for name, minor in (("null", 3), ("zero", 5), ("full", 7), ("random", 8), ("urandom", 9)):
@@ -95,7 +95,7 @@ class BareRoot:
             raise TestFailure(f"`{script}` should fail and say {parts}; it ended with {ran.returncode}:\n{said}")
 
     def files(self) -> set[str]:
-        """Every file that a user can have, without volatile ones."""
+        """Returns every file in the directories that an installation may write to, without /proc, /dev and /tmp."""
         found = set()
         for top in ("usr", "opt", "home", "etc", "var", "root"):
             for folder, _, names in os.walk(self.directory / top):
@@ -103,12 +103,13 @@ class BareRoot:
         return found
 
     def host_path(self, path: str) -> Path:
-        """A path in the root, seen from outside."""
+        """Returns the path on this machine of a path in the root."""
         return self.directory / path.lstrip("/")
 
 
 def exercise(root: BareRoot, program: str, version: str, method: str) -> None:
-    """Uses an installed program as a new user does: look, verify, guard Claude Code, see a denial, remove."""
+    """Uses an installed program as a new user does: shows its version, verifies it, guards Claude Code, checks a
+    denial, and uninstalls."""
     quoted = shlex.quote(program)
     said = root.run(f"{quoted} --version").stdout
     if said != f"tenterhook {version}\n":
@@ -146,10 +147,10 @@ def installed_hook(root: BareRoot) -> str:
 
 
 def run_hook(root: BareRoot, command: str) -> str:
-    """Runs a hook as an agent does, in a process tree of its own: its parents count as a guarded agent."""
+    """Runs a hook in a separate process tree, because the parents of a hook are treated as a guarded agent."""
     script = f"sleep 0.5; {command} < call.json > reply.json; echo $? > exit.txt"
     root.run("cat > call.json", stdin=json.dumps(DENIED_CALL))
-    # The shell between ends at once, so that the hook belongs to no process of this test.
+    # The shell in between ends at once, so that the hook is not a descendant of this test.
     root.run(f"(setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>&1 &)")
     until = time.monotonic() + HOOK_TIMEOUT_SECONDS
     while not root.host_path("/home/user/exit.txt").exists():
@@ -160,7 +161,7 @@ def run_hook(root: BareRoot, command: str) -> str:
 
 
 def remove_root(directory: Path) -> None:
-    """Deletes a root file system. Mounts below it are ended first; if one remains, nothing is deleted."""
+    """Deletes a root file system. File systems below it are unmounted first; if one stays mounted, nothing is deleted."""
     if not directory.exists():
         return
     for mounted in reversed(mounts_below(directory)):

@@ -46,7 +46,7 @@ def first_use(root: BareRoot, client: Path, model_server: Path, transcript: Path
     server = subprocess.Popen([model_server, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         url = server.stdout.readline().strip() if server.stdout else ""
-        # The settings of a user who has Claude Code; nothing here is about Tenterhook.
+        # Settings of a user who has Claude Code. They contain nothing about Tenterhook.
         environment = {
             "ANTHROPIC_BASE_URL": url,
             "ANTHROPIC_API_KEY": "dummy",
@@ -74,7 +74,7 @@ def first_use(root: BareRoot, client: Path, model_server: Path, transcript: Path
         raise TestFailure("the denied command ran")
     if root.host_path("/home/user/.claude/settings.json").read_text() != SETTINGS:
         raise TestFailure("Claude Code's settings are not what they were")
-    # Claude Code keeps records of its own.
+    # Claude Code leaves its own files behind.
     left = {path for path in root.files() - before if not path.startswith(("home/user/.claude", "home/user/.cache/claude"))}
     if left:
         raise TestFailure(f"left behind: {sorted(left)}")

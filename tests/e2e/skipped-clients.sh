@@ -3,8 +3,8 @@
 #
 # skipped-clients.sh CLIENTS
 #
-# CLIENTS is what `install-client.sh all` printed. Prints the filter with which nextest skips the tests of all other
-# clients of clients.txt, and names these clients on standard error.
+# CLIENTS is the output of `install-client.sh all`. Prints the nextest filter that skips the tests of all
+# other clients in clients.txt, and names these clients on standard error.
 set -eu
 
 if [ $# -ne 1 ]; then

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Names and texts that the seeds fix: other programs look for them, so plainer words must not replace them. Each row
-//! names a file that is public or generated from the code (generated files are compared with the code by the suite).
+//! Names and texts that the seeds fix (the documents that this project started from). Other programs look for
+//! them, so plainer words must not replace them. Each row names a file that is public or generated from the
+//! code. The test suite compares generated files with the code.
 
 use crate::repository;
 
-/// Fixed texts, and the file in which each must be, as it is written there.
+/// Fixed texts, and the file that must contain each of them unchanged.
 struct FixedTexts {
-    /// What fixes them.
+    /// Document or program that fixes the texts.
     by: &'static str,
     file: &'static str,
     texts: &'static [&'static str],

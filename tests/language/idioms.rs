@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Idioms that were dropped, in comments, messages and pages.
+//! Idioms that must not appear in comments, messages and pages.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use regex::Regex;
 use crate::rust_source::{PassageKind, passages, without_tests};
 use crate::{files_below, is_program_source, repository, shown};
 
-/// A dropped idiom, and what to write instead.
+/// A forbidden idiom, and what to write instead.
 struct Idiom {
     pattern: Regex,
     instead: &'static str,
 }
 
-/// What is quoted in a comment or page.
+/// Quoted text in a comment or page, which is not checked.
 static QUOTATION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"`[^`]*`|"[^"]*"|“[^”]*”"#).unwrap());
 
 /// Idioms and their replacements. Patterns match whole words, in upper or lower case.
@@ -32,7 +32,7 @@ const DROPPED_IDIOMS: &[(&str, &str)] = &[
     ("is no [a-z]+|are no [a-z]+", "is not a, invalid, unknown"),
 ];
 
-/// Plain English that the patterns above would find.
+/// Plain English phrases that the patterns above would match.
 const PLAIN_PHRASES: &[&str] =
     &["there is no ", "there are no ", "is no longer", "are no longer", "is there no ", "are there no "];
 
@@ -47,7 +47,7 @@ fn dropped_idioms() -> Vec<Idiom> {
     DROPPED_IDIOMS.iter().map(compile).collect()
 }
 
-/// The text in lower case, without what is quoted and without plain phrases.
+/// Returns the text in lower case, without quoted text and without plain phrases.
 fn checked_text(text: &str) -> String {
     let mut text = QUOTATION.replace_all(&text.to_lowercase(), " ").into_owned();
     for phrase in PLAIN_PHRASES {
@@ -56,7 +56,7 @@ fn checked_text(text: &str) -> String {
     text
 }
 
-/// What to write instead of each idiom in a text.
+/// Returns what to write instead of each idiom in a text.
 fn find_idioms(idioms: &[Idiom], text: &str) -> Vec<String> {
     let text = checked_text(text);
     let found = idioms.iter().filter_map(|idiom| {
@@ -74,12 +74,12 @@ fn report(problems: &[String]) {
 fn comments_and_messages_use_plain_words() {
     let (idioms, mut problems, mut read) = (dropped_idioms(), Vec::new(), 0);
     for path in files_below(&repository(), ".rs") {
-        // The words that are looked for.
+        // This file contains the patterns themselves.
         if shown(&path) == "tests/language/idioms.rs" {
             continue;
         }
         let source = std::fs::read_to_string(&path).unwrap();
-        // A test may quote a message or give a guard odd text: only its comments are checked.
+        // Tests may quote a message or contain odd text as input, so only the comments of tests are checked.
         let program_end =
             if is_program_source(&path) { without_tests(&source).matches('\n').count() + 1 } else { 0 };
         for passage in passages(&source) {
@@ -121,7 +121,7 @@ fn pages_use_plain_words() {
     report(&problems);
 }
 
-/// Sources in other languages, with what begins a comment or text in them.
+/// File extensions of sources in other languages, and what begins a comment or text in them.
 const OTHER_SOURCES: &[(&str, &str)] = &[
     ("proto", ".proto"),
     ("sdk/python", ".py"),

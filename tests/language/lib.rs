@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Keeps the language of the project plain: idioms that were dropped do not return, types have one name each, and
-//! doc comments say something. CONTRIBUTING.md explains the voice.
+//! Checks the language of the project: dropped idioms do not return, type names are unique, and doc comments
+//! are meaningful. CONTRIBUTING.md explains the style.
 //!
 //! Text between backticks or double quotes is a quotation and is not checked.
 
@@ -19,7 +19,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// All files below a directory whose name ends like this, without build output and dependencies.
+/// Returns all files below a directory whose names have this ending, without build output and dependencies.
 fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![dir.to_owned()];
@@ -42,7 +42,7 @@ fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A path as it is shown, relative to the repository.
+/// Returns a path relative to the repository, for messages.
 fn shown(path: &Path) -> String {
     path.strip_prefix(repository()).unwrap_or(path).display().to_string()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Names of types and constants, and doc comments that say too little.
+//! Checks the names of types and constants, and finds doc comments that are too short.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use regex::Regex;
 use crate::rust_source::{PassageKind, passages, without_tests};
 use crate::{files_below, is_program_source, repository, shown};
 
-/// Type names that several modules may have, because the module's path is always written with them. At most 25.
+/// Type names that several modules may use, because the module's path is always written before them. At most
+/// 25.
 const SHARED_TYPE_NAMES: &[&str] = &["Args", "Command", "Config", "Error", "Hook", "State"];
 
-/// Names that say nothing about what a constant limits.
+/// Constant names that do not say what the constant limits.
 const VAGUE_CONSTANTS: &[&str] = &[
     "ENOUGH", "FIRST", "LARGEST", "LIMIT", "LONGEST", "LOOKS", "MANY", "MOST", "PATIENCE", "PAUSE", "SHORT",
     "TRIES",
@@ -39,7 +40,7 @@ fn program_sources() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Every type of the workspace with the files that define one of this name.
+/// Returns every type name in the workspace, with the files that define a type of this name.
 fn defined_types() -> BTreeMap<String, Vec<String>> {
     let definition = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union) (\w+)").unwrap();
     let mut types = BTreeMap::<_, Vec<_>>::new();
@@ -88,7 +89,7 @@ fn constants_name_their_subject() {
     assert!(vague.is_empty(), "{} vague constants:\n{}", vague.len(), vague.join("\n"));
 }
 
-/// A doc comment of one line with at most two words explains nothing. Several lines are one comment.
+/// A doc comment of one line with at most two words explains nothing. Consecutive lines count as one comment.
 #[test]
 fn doc_comments_say_something() {
     let mut short = Vec::new();

@@ -77,7 +77,7 @@ pub(crate) fn passages(source: &str) -> Vec<Passage> {
                 found.push(Passage { line: began, kind: PassageKind::Literal, text });
                 index = end + 1;
             }
-            // A character; a lifetime has no closing quote.
+            // A quote with an escape is a character literal. A lifetime has no closing quote.
             ('\'', '\\') => {
                 let end = (index + 3..letters.len()).find(|&i| at(i) == '\'').unwrap_or(letters.len());
                 index = end + 1;
@@ -100,7 +100,7 @@ pub(crate) fn without_tests(source: &str) -> &str {
     module.map_or(source, |(program, _)| program)
 }
 
-/// Whether a text begins with a module that has its content here, not in a file of its own.
+/// Whether a text begins with a module whose content is in the same file.
 fn opens_module(text: &str) -> bool {
     let item = text.trim_start_matches("\n#[cfg(test)]\n");
     let is_module = ["mod ", "pub(crate) mod "].iter().any(|start| item.starts_with(start));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reference agent, guarded by the real daemon and without one.
+//! The reference agent, with a real daemon and without a daemon.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -178,7 +178,8 @@ fn the_user_at_the_terminal_is_asked() {
 fn same_user_what_the_agent_starts_is_a_guarded_agent() {
     let test = TestContext::new();
     let guard = SocketDaemon::of(&test);
-    // Rules would match the command and the script, so the script is larger than the scripts that are read.
+    // Rules would deny this command. They would find it in the script too, so padding makes the script too
+    // large to be read.
     let padding = "# padding\n".repeat(8_000);
     test.write("work/end.sh", &format!("{padding}{PROGRAM} mode monitor </dev/null >said 2>&1\n"));
     let script = "turns:\n  - { call: { Bash: { command: sh ./end.sh } } }\n  - say: Done.\n";

@@ -144,7 +144,7 @@ fn without_an_answer_the_call_is_denied_and_the_reason_says_how_to_approve() {
     drop(guard);
 }
 
-/// Codex asks for permission after its `PreToolUse`, Qwen Code before it.
+/// Codex asks for permission after `PreToolUse`, and Qwen Code asks before it.
 #[test]
 fn a_call_that_comes_to_two_gates_is_approved_once() {
     let test = home_with_ask_rule();

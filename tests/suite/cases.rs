@@ -3,8 +3,8 @@
 //! Runs the lines of `tests/cases/` that need a running program, and lists the lines that no test runs.
 //!
 //! `crates/harness` runs the lines about one hook, and `crates/profile` those about several hooks. Each crate lists the
-//! lines that it does not run. Lines that neither crate runs are run in this module, or are listed with the reason in this
-//! module and in `docs/compatibility.md`.
+//! lines that it does not run. Lines that neither crate runs are run in this module, or are listed with the reason in
+//! this module and in `docs/compatibility.md`.
 
 mod intended_differences;
 mod programs;
@@ -109,7 +109,7 @@ fn unrun_ids() -> BTreeSet<String> {
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     let ids: BTreeSet<String> = cases.iter().map(id).collect();
     assert_eq!(ids.len(), cases.len(), "ids are unique");
-    // Lines outside the areas that the tests in `crates/harness` cover.
+    // Lines in areas that the tests in `crates/harness` do not cover.
     let several =
         |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
     let mut harness: BTreeSet<String> = cases.iter().filter(several).map(id).collect();

@@ -2,10 +2,10 @@
 
 //! The lines of `tests/cases/openagentlock.jsonl`: decisions that OpenAgentLock made by its own policies.
 //!
-//! If a line contains a policy, the policy is imported and applied, and both the decision and the message must be equal.
-//! `@baseline` stands for OpenAgentLock's built-in gates: for these lines our built-in rules must make the same decision,
-//! with their own message. Our reply to a denied call has no `continue: false`, which would keep the model from reading the
-//! reason.
+//! If a line contains a policy, the policy is imported and applied, and both the decision and the message
+//! must be equal. `@baseline` means OpenAgentLock's built-in gates. For these lines our built-in rules must
+//! make the same decision, with their own message. Unlike OpenAgentLock's reply, our reply to a denied call
+//! has no `continue: false`, because that would keep the model from reading the reason.
 
 mod daemon_down;
 mod variants;
@@ -19,7 +19,8 @@ use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_o
 use crate::context::{CommandOutput, TestContext, repository};
 use crate::terminal_user::SocketDaemon;
 
-/// Lines that OpenAgentLock denies and our rules do not deny yet. A line that our rules deny must be removed from the list.
+/// Lines that OpenAgentLock denies and our rules do not deny yet. When our rules deny a line, it must be
+/// removed from this list.
 const NOT_YET_DENIED: &[&str] = &[];
 
 /// Lines that this module runs and whose result differs on purpose.
@@ -29,7 +30,7 @@ const INTENDED_DIFFERENCES: &[(&str, &str)] = &[
     ("cu-deny", "a directory inside the project may be deleted"),
 ];
 
-/// Lines without a daemon, run in `daemon_down.rs`.
+/// Lines in which no daemon answers. `daemon_down.rs` runs them.
 const DAEMON_DOWN_CASES: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
 
 /// A line of the file.

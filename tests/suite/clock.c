@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Preloaded, it makes the clock of a program differ by as many seconds as the file $CLOCK_STEP says.
+// When preloaded, this library shifts the clock of a program by the number of seconds in the file
+// $CLOCK_STEP.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::context::repository;
 
-/// The workspace crates that each workspace crate may use. The crates that collect facts do not depend on rules. Engine,
-/// policy and ledger are combined only in `guard`, which the daemon and the command line use.
+/// The workspace crates that each workspace crate may use. The crates that collect facts do not depend on rules.
+/// Engine, policy and ledger are combined only in `guard`, which the daemon and the command line use.
 const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-document", &[]),
     ("tenterhook-command-files", &["tenterhook-document"]),

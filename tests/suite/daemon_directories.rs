@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's files and directories must belong to its own account (same-user mode). The attacker is another account that
-//! can write to their parent directories, or that created them earlier.
+//! The daemon's files and directories must belong to its own account (same-user mode). The attacker is another
+//! account that can write to their parent directories, or that created them earlier.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;

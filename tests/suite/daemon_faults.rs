@@ -132,7 +132,7 @@ fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
             socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap();
         connect(&caller, &address).is_ok().then_some(caller)
     };
-    // As many connections as the kernel queues, before the first hook call.
+    // Fills the kernel's queue with connections before the first hook call.
     let waiting: Vec<_> = std::iter::from_fn(waits).collect();
     assert!(waits().is_none(), "the queue is full with {} connections", waiting.len());
     let began = Instant::now();

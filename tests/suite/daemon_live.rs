@@ -45,7 +45,8 @@ fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
 fn a_slow_reader_catches_up_and_loses_nothing() {
     let served = RunningDaemon::new();
     let mut slow = served.stream("/v1/ledger/tail?kind=decision", &[]);
-    // Far more data than the queue and the socket buffer hold. This slow reader must not delay other readers.
+    // The calls produce far more data than the queue and the socket buffer hold, and this reader does not
+    // read yet.
     let padding = "x".repeat(20_000);
     for number in 0..400 {
         served.bash(&format!("echo {number} {padding}"));

@@ -136,8 +136,8 @@ fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     assert_eq!(served.post("/v1/hooks/none/test", &sample("x", "Bash")).status, 404);
     assert_eq!(served.post("/v1/hooks/look/test", &json!({})).status, 400);
     assert_eq!(served.json("/v1/ledger/stats")["size"], size, "nothing was recorded");
-    // Over the socket the kernel identifies the caller: the test process, which is treated as an agent after it has called
-    // a hook over the socket.
+    // Over the socket the kernel identifies the caller: the test process, which is treated as an agent after it has
+    // called a hook over the socket.
     let socket = served.socket();
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
     terminal_user::request(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);

@@ -152,8 +152,8 @@ fn outcomes() -> Vec<Outcome> {
     all
 }
 
-/// Clients silently drop replies that are slightly wrong. Every reply to every event is therefore compared with the replies
-/// that the client accepts, as measured.
+/// Clients silently drop replies that are slightly wrong. Every reply to every event is therefore compared with the
+/// replies that the client accepts, as measured.
 // seed: 001-006, 001-056
 #[test]
 fn every_outcome_at_every_event_is_a_reply_the_client_reads() {

@@ -174,7 +174,7 @@ fn seeds() {
     check("docs/seeds.md", &format!("{NOTE}\n{}", crate::seed_statements::page()));
 }
 
-/// The table of what `make e2e` proves with real clients, generated from the tests' own table.
+/// Returns the table of what `make e2e` tests with real clients, generated from the tests' own table.
 fn seen() -> String {
     let read = |name: &str| std::fs::read_to_string(repository().join("tests/e2e").join(name)).unwrap();
     let (matrix, clients) = (read("matrix.txt"), read("clients.txt"));

@@ -286,8 +286,9 @@ fn guide_item(harness: &str, title: &str) -> String {
 // seed: 001-029
 #[test]
 fn the_guide_of_codex_states_what_is_not_covered() {
-    // In some harnesses no hook sees text that is typed into a running program. For these harnesses, which are marked in the
-    // harness table, the judge asks about programs that read typed text. `tests/e2e/tests/codex.rs` runs the real client.
+    // In some harnesses no hook sees text that is typed into a running program. For these harnesses, which are marked
+    // in the harness table, the judge asks about programs that read typed text. `tests/e2e/tests/codex.rs` runs the
+    // real client.
     let unhooked = |harness: &&tenterhook_harness::Harness| harness.unhooked_stdin;
     let unhooked: Vec<_> = tenterhook_harness::HARNESSES.iter().filter(unhooked).collect();
     let ids: Vec<_> = unhooked.iter().map(|harness| harness.id).collect();

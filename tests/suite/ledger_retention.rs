@@ -145,7 +145,7 @@ fn a_shorter_value_in_the_file_is_reported_and_not_applied() {
     assert!(log.contains("retention: the setting is not applied"), "{log}");
     assert_eq!(pruned(&test), 0);
 
-    // The same value, now authorized.
+    // The limit stays the same, but is authorized now.
     let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "1d"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     until("the records are removed", || (pruned(&test) == OLD_RECORDS).then_some(()));

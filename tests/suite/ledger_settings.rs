@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::context::{CommandOutput, TestContext};
 
-/// Runs a hook without a daemon. The hook writes its decision to the spool, and the next reader of the ledger imports it.
+/// Runs a hook without a daemon. The hook writes its decision to the spool, and the next reader of the ledger imports
+/// it.
 fn hook(test: &TestContext, command: &str) -> CommandOutput {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     test.run(&["ledger", "stats"]);
@@ -147,7 +148,8 @@ fn start_server() -> (String, Receiver<String>) {
                     break body.to_owned();
                 }
             };
-            // The body is forwarded before the reply is sent, so that it is available as soon as the client has its reply.
+            // The body is forwarded before the reply is sent, so that it is available as soon as the client has its
+            // reply.
             drop(tell.send(body));
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
         }

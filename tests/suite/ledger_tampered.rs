@@ -93,7 +93,7 @@ fn a_deleted_last_record_is_found() {
 #[test]
 fn a_deleted_last_record_with_its_checkpoint_is_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
-    // The file beside the store still has the checkpoint.
+    // The checkpoint file next to the store still contains the checkpoint.
     insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ older than the reference checkpoint: 5 < 6 records");
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! `install --system` for every harness whose machine-wide settings take precedence over those of accounts. The tests check
-//! the files that are written, that the hooks deny calls of another account, and that `uninstall` removes the files. They
-//! need root to act as another account; without root they print a note and return.
+//! the files that are written, that the hooks deny calls of another account, and that `uninstall` removes the files.
+//! They need root to act as another account; without root they print a note and return.
 
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;

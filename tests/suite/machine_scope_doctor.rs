@@ -35,17 +35,17 @@ fn server_managed_settings_that_drop_claude_code_s_managed_files_are_broken() {
         std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
         std::fs::write(&copy, text).unwrap();
     };
-    // Content that the client writes for an organisation without such settings.
+    // The client writes this content if the organisation has no server-managed settings.
     write("{}");
     assert_eq!(bad_findings(&system, "Claude Code").1, "");
     write("{\n  \"cleanupPeriodDays\": 30\n}");
     let (exit, broken) = bad_findings(&system, "Claude Code");
     assert!(exit == 1 && broken.contains("ignores every file of managed settings"), "{broken}");
     assert!(broken.contains("ada/.claude/remote-settings.json"), "{broken}");
-    // The account is guarded with these hooks in the server-managed settings.
+    // The server-managed settings contain the same hooks, so the account is guarded.
     write(&std::fs::read_to_string(path(&system, "etc/claude-code/managed-settings.json")).unwrap());
     assert_eq!(bad_findings(&system, "Claude Code").1, "");
-    // Hooks in managed settings run regardless of the settings in an account's own files.
+    // Hooks in managed settings run even if an account's own settings disable hooks.
     std::fs::write(home.join(".claude/settings.json"), "{\"disableAllHooks\": true}").unwrap();
     assert_eq!(bad_findings(&system, "Claude Code").1, "");
 }

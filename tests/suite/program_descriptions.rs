@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Program descriptions of users: calls are evaluated with these descriptions, with and without a daemon. Descriptions make
-//! rules stricter and never weaker, and the guarded agent cannot write them.
+//! Program descriptions of users: calls are evaluated with these descriptions, with and without a daemon.
+//! Descriptions make rules stricter and never weaker, and the guarded agent cannot write them.
 
 use std::os::unix::fs::PermissionsExt;
 

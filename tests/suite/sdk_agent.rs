@@ -204,7 +204,8 @@ fn a_tool_from_outside_is_judged_like_any_other() {
     });
 }
 
-/// An auto-format hook without a matcher would otherwise be called about its own actions, again and again.
+/// Without this rule, an auto-format hook without a matcher would be called about its own actions again and
+/// again.
 #[test]
 fn a_hook_is_not_called_about_its_own_actions_and_others_are() {
     let served = RunningDaemon::new();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which programs may use the daemon's own agent, and what that agent may do. The name of each test begins with its mode.
+//! Which programs may use the daemon's own agent, and what that agent may do. The name of each test begins with its
+//! mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
@@ -81,7 +82,8 @@ fn same_user_what_a_tool_of_a_session_starts_is_guarded() {
     run(async {
         let client = served.program("mine");
         let session = client.create_session(unrestricted_session(&served)).await.unwrap();
-        // Rules would match the command and the script, so the script is larger than the scripts that are read.
+        // Rules would deny this command. They would find it in the script too, so padding makes the script
+        // too large to be read.
         let program = env!("CARGO_BIN_EXE_tenterhook");
         let padding = "# padding\n".repeat(8_000);
         served.test.write("work/innocent", &format!("{padding}{program} mode monitor\n"));

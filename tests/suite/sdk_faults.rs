@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that crash or hang, or whose answers are repeated, late or invalid. No answer is matched to the wrong call, no
-//! state is left behind, and the outcome follows the hook's `failBehavior`.
+//! Programs that crash or hang, or whose answers are repeated, late or invalid. No answer is matched to the wrong
+//! call, no state is left behind, and the outcome follows the hook's `failBehavior`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -213,7 +213,8 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
         let fired = fire(&agent, "ls").await;
         assert!(fired.blocked, "{fired:?}");
         assert!(fired.reason.unwrap().contains("the client is not connected"));
-        // The program is started again with the same id. Its hook still exists and gets its function by registering again.
+        // The program is started again with the same id. Its hook still exists and gets its function by registering
+        // again.
         let second = started();
         second.register(hook()).await.unwrap();
         assert!(!fire(&agent, "ls").await.blocked);

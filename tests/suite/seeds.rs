@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every configuration and code example of the seeds, the documents that this project started from. Examples that need the
-//! SDK of another project are left out. Each document has a module, and each test is named after its example.
+//! Every configuration and code example of the seeds, the documents that this project started from. Examples that
+//! need the SDK of another project are left out. Each document has a module, and each test is named after its
+//! example.
 //!
-//! If an example is a callback, the test registers its logic as a closure in an engine. If an example is a file, the program
-//! reads that file.
+//! If an example is a callback, the test registers its logic as a closure in an engine. If an example is a file, the
+//! program reads that file.
 
 mod a3s;
 mod agent_sdk;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon as a service: systemd and launchd accept the written files. The tests start no service, because the service
-//! manager belongs to the machine.
+//! The daemon as a service: systemd and launchd accept the written files. The tests start no service, because the
+//! service manager belongs to the machine.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of real harnesses, replayed from captured payloads. The panel of files and to-dos must be correct, and must be
-//! the same live, after a restart of the daemon, and without a daemon.
+//! Sessions of real harnesses, replayed from captured payloads. The panel of files and to-dos must be correct, and
+//! must be the same live, after a restart of the daemon, and without a daemon.
 
 mod live_and_recorded;
 mod panels;

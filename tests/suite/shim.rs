@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The installed `tenterhook-hook` with servers that speak TH1 correctly, incorrectly or not at all. The harness always gets
-//! a valid reply in time, and a decision that the hook makes itself is written to the spool once.
+//! The installed `tenterhook-hook` with servers that speak TH1 correctly, incorrectly or not at all. The harness
+//! always gets a valid reply in time, and a decision that the hook makes itself is written to the spool once.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Symbolic links on a real disk: the rules evaluate their targets, the targets are recorded, and a later evaluation of the
-//! same record uses the recorded targets.
+//! Symbolic links on a real disk: the rules evaluate their targets, the targets are recorded, and a later evaluation
+//! of the same record uses the recorded targets.
 
 use std::os::unix::fs::symlink;
 

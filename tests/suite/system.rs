@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A machine-wide state directory, used by an account that does not own it. The tests need root; without root they print a
-//! note and return.
+//! A machine-wide state directory, used by an account that does not own it. The tests need root; without root they
+//! print a note and return.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -189,7 +189,7 @@ fn same_user_another_account_on_the_socket_is_not_served() {
     let _guard = SocketDaemon::of(&test);
     let socket = test.home().join("run/tenterhook.sock");
     assert!(as_stranger(|| UnixStream::connect(&socket)).is_err(), "the directory is for its owner only");
-    // Refused even if every account could reach the socket.
+    // The daemon refuses the connection even if file permissions let every account reach the socket.
     for (path, mode) in [
         (test.path(""), 0o755),
         (test.home(), 0o755),

@@ -20,8 +20,8 @@ const RUN_AND_STORE_SCRIPT: &str =
     r#"read -r go; at=$1; shift; "$@" >"$at.out" 2>"$at.err"; echo $? >"$at.tmp"; mv "$at.tmp" "$at.code""#;
 
 impl TestContext {
-    /// Runs the program on a terminal in its own session and answers its prompts. The program does not descend from the test
-    /// process, which is treated as an agent as soon as it has called a hook.
+    /// Runs the program on a terminal in its own session and answers its prompts. The program does not descend from
+    /// the test process, which is treated as an agent as soon as it has called a hook.
     pub(crate) fn run_on_terminal(&self, args: &[&str]) -> CommandOutput {
         self.run_on_terminal_answering(args, |asked| asked)
     }
@@ -69,8 +69,8 @@ impl TestContext {
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
             tenterhook_authority::totp::decode_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
-        // Uses the code of the previous time step, so that the current code stays unused. The previous code is valid until
-        // the current step ends, so the test first makes sure that the current step lasts long enough.
+        // Uses the code of the previous time step, so that the current code stays unused. The previous code is valid
+        // until the current step ends, so the test first makes sure that the current step lasts long enough.
         until("the step lasts long enough", || {
             let in_step =
                 tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP_SECONDS;

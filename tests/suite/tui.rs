@@ -85,7 +85,7 @@ fn a_session_shows_its_todos_files_and_tools_as_they_change() {
         screen.shows(&format!("Todos {done}/7"));
     }
     screen.shows("✓ step 2");
-    // The beginning of its name may be cut.
+    // The beginning of the file's path may be cut.
     screen.shows("notes.md");
     screen.shows("TodoWrite");
     screen.tmux(&["resize-window", "-x", "120", "-y", "40"]);

@@ -12,8 +12,8 @@ use crate::terminal_user::until;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Prints a line, runs the view, and then prints the state of the terminal. The script writes the view's process id to a
-/// file that the test reads. It ignores Ctrl-C, so that only the view reacts to it.
+/// Prints a line, runs the view, and then prints the state of the terminal. The script writes the view's process id
+/// to a file that the test reads. It ignores Ctrl-C, so that only the view reacts to it.
 const SCREEN_SCRIPT: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
 
 /// A user who works with the view. The view does not descend from the test process, because tmux runs its own server.

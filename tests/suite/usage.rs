@@ -99,7 +99,7 @@ fn claude_code_is_warned_and_stopped_by_its_transcript() {
     let said = session.request("UserPromptSubmit", &json!({"prompt": "more"})).body;
     assert!(said.contains("of a budget of 1000 tokens"), "{said}");
 
-    // The session's page, the list and the ledger show the same numbers, also after a restart of the daemon.
+    // The session's page, the list and the ledger show the same numbers, even after a restart of the daemon.
     let expected = json!({"input_tokens": 997, "output_tokens": 3, "answers": 3, "context_tokens": 149,
         "cost_usd": 0.004_048});
     assert_eq!(session.usage(), expected);

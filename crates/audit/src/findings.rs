@@ -24,7 +24,8 @@ use tenterhook_report::html::chart::VerdictCounts;
 const MAX_EXAMPLES: usize = 3;
 /// Maximum length of an example, in characters.
 const MAX_EXAMPLE_CHARS: usize = 160;
-/// Maximum number of projects and of reasons for unread parts. The rest are counted together.
+/// Maximum number of distinct projects, and of distinct reasons for unread parts. Further ones are counted
+/// together.
 const MAX_NAMES: usize = 5_000;
 const DAY_MS: u64 = 86_400_000;
 /// Period of a bar of the chart, in milliseconds.

@@ -16,7 +16,7 @@ const IMPORT_BATCH_RECORDS: usize = 500;
 /// An import in progress. Sessions that hooks have already recorded are skipped.
 pub struct TranscriptImport {
     book: LedgerHandle,
-    /// `None` if a daemon holds the ledger; it then imports from the spool.
+    /// `None` if a daemon holds the ledger. Events then go to the spool, which the daemon imports.
     ledger: Option<Ledger>,
     /// Reads the existing records.
     reader: Option<Reader>,
@@ -33,7 +33,8 @@ pub struct ImportCounts {
     pub events: u64,
     /// Events that were already recorded.
     pub known: u64,
-    /// Events of guarded sessions, which hooks have already recorded with their decisions.
+    /// Events of guarded sessions. They are skipped, because hooks have already recorded them with their
+    /// decisions.
     pub guarded: u64,
     /// Whether the events are in the spool until the daemon imports them.
     pub spooled: bool,

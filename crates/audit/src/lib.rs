@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Audits past sessions: evaluates the rules for the calls in transcripts, and reports the results as counts, as a page and as
-//! records in the ledger.
+//! Audits past sessions: evaluates the rules for the calls in transcripts, and reports the results as counts, as a
+//! page and as records in the ledger.
 
 mod findings;
 mod import;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Determines which proof this process needs for a privileged action. The daemon decides; if no daemon is running, this
-//! process applies the same rules itself.
+//! Determines which proof this process needs for a privileged action. A running daemon decides this. If no
+//! daemon is running, this process applies the same rules itself.
 
 use serde_json::Value;
 use tenterhook_authority::{Action, Authority, Caller, ProofRequirement};

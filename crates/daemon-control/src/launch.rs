@@ -104,7 +104,8 @@ impl Launcher<'_> {
 
     /// Starts a command without waiting for it.
     fn spawn_detached(&self, mut command: Command) {
-        // This process has the agent's environment, which a project can influence, so only some variables are passed on.
+        // This process has the agent's environment, which a project can influence, so only some variables are passed
+        // on.
         let inherited =
             INHERITED_VARIABLES.iter().filter_map(|name| Some((name, self.variables.get(*name)?)));
         command.env_clear().envs(inherited);
@@ -133,7 +134,8 @@ impl Launcher<'_> {
     }
 }
 
-/// Keeps hooks from starting a daemon for `START_TIMEOUT`, because the caller is about to replace the running daemon.
+/// Keeps hooks from starting a daemon for `START_TIMEOUT`, because the caller is about to start a new daemon
+/// itself.
 pub fn hold_autostart(home: &Home) {
     let _ = claim_mark(home, AUTOSTART_MARK, Duration::ZERO);
 }
@@ -147,8 +149,8 @@ fn child_error(log_text: &str) -> Failure {
     log_text.lines().filter_map(|line| plain(line, "hint:")).fold(failure, Failure::hint)
 }
 
-/// Touches the mark file `name` and returns true, unless the mark is younger than `within`. Limits how often an action is
-/// started.
+/// Touches the mark file `name` and returns true, or returns false if the mark is younger than `within`. This
+/// limits how often an action is started.
 fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     let mark = home.run().join(name);
     let recent = fs_err::metadata(&mark).and_then(|found| found.modified());
@@ -158,8 +160,8 @@ fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
     make_private_dir(&home.run()).and_then(|()| write_atomic(&mark, b"", 0o600)).is_ok()
 }
 
-/// Returns the process id in a health report. The id is taken from the report, which comes over the daemon's socket, and
-/// not from a file, which could name any process.
+/// Returns the process id in a health report. The id is taken from the report, which comes over the daemon's socket,
+/// and not from a file, which could name any process.
 pub fn process_of(health: &Value) -> Option<Pid> {
     let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
     pid.and_then(Pid::from_raw)

@@ -40,7 +40,8 @@ pub struct ServiceDefinition {
     pub is_system: bool,
 }
 
-/// Restarts the daemon through systemd if systemd runs it. A daemon restarted by hand would no longer be supervised.
+/// Restarts the daemon through systemd if it is a systemd service. If it were restarted directly, systemd
+/// would no longer supervise it.
 pub fn restart_managed(home: &Home, pid: Pid) -> Result<bool, Failure> {
     let pid = pid.as_raw_nonzero();
     let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();

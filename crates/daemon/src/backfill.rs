@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reports two kinds of records to observers: earlier ones, and decisions that hooks made without the daemon.
+//! Reports two kinds of records to observers: records from before the daemon started, and decisions that
+//! hooks made without the daemon.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ pub(crate) fn rebuild_sessions(daemon: &Arc<Daemon>) {
     tokio::spawn(load_sessions(Arc::clone(daemon)));
 }
 
-/// Reloads sessions that were reduced to a summary in memory and now continue.
+/// Reloads the full details of sessions that were reduced to a summary in memory and now continue.
 pub(crate) async fn reload_stale_sessions(daemon: Arc<Daemon>) {
     loop {
         daemon.observers.stale_session.notified().await;
@@ -123,7 +124,8 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &LedgerHandle) {
     }
 }
 
-/// Returns the event whose earlier decision, made by the daemon, did not arrive and is replaced by this record.
+/// Returns the id of the event whose earlier decision this record supersedes. The daemon made the earlier
+/// decision, but it did not reach the harness.
 fn superseded_event(leaf: &Value) -> Option<EventId> {
     leaf.get("detail")?.get("supersedes")?.as_str()?.parse().ok()
 }

@@ -151,12 +151,10 @@ impl Daemon {
         self.draining.send_replace(true);
     }
 
-    /// Returns the number of running calls.
     pub(crate) fn count_calls(&self) -> usize {
         self.quotas.calls_under_way()
     }
 
-    /// Returns the number of open streams.
     pub(crate) fn count_streams(&self) -> usize {
         MAX_STREAMS.saturating_sub(self.stream_slots.available_permits())
     }
@@ -187,7 +185,6 @@ impl Daemon {
         peer.uid().filter(|uid| *uid != self.uid)
     }
 
-    /// Returns the name of an account.
     pub(crate) fn account_name(&self, uid: u32) -> String {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account_name(uid) }
     }

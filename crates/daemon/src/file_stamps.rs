@@ -67,7 +67,8 @@ mod tests {
         let some = FileStamps::of([path.clone()]);
         assert!(some.are_current());
         std::fs::write(&path, "b").unwrap();
-        // File system timestamps are coarse, but a different length is always noticed.
+        // The modification time may stay the same, because file system timestamps are coarse. The different
+        // length is noticed.
         std::fs::write(&path, "bb").unwrap();
         assert!(!some.are_current());
         std::fs::remove_file(&path).unwrap();

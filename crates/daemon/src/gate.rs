@@ -56,7 +56,7 @@ impl Daemon {
         detail: Value,
         links: Vec<EventId>,
     ) -> Result<GrantedAction, AuthorityRefusal> {
-        // The file of codes is locked for a moment, and other tasks must not wait for it.
+        // Checking a code locks the file of codes for a moment; other tasks of this thread must not wait for that.
         let (caller, result) = tokio::task::block_in_place(|| {
             let caller = self.caller(peer);
             let result = self.authority.admit(action, &caller, proof, call_meta::now_ms());

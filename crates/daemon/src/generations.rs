@@ -181,7 +181,6 @@ impl Generations {
         projects.generations.clear();
     }
 
-    /// Returns the user's home directory.
     pub(crate) fn user_home(&self) -> Option<&str> {
         self.env.home.as_deref().and_then(std::path::Path::to_str)
     }
@@ -225,7 +224,6 @@ impl Generations {
         Ok(if same { Refreshed::Same } else { Refreshed::New })
     }
 
-    /// Returns the daemon's environment.
     pub(crate) fn env(&self) -> &Env {
         &self.env
     }

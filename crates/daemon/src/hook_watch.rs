@@ -21,7 +21,8 @@ use tenterhook_sessions::SessionProjector;
 use crate::daemon::Daemon;
 use crate::file_watch::FileWatch;
 
-/// Hooks count as lost after they are missing for this long. An install writes its receipt before the settings.
+/// Hooks count as lost when they have been missing for this long. The delay is needed because an installation
+/// writes its receipt before the settings.
 const LOSS_CONFIRMED_AFTER: Duration = Duration::from_secs(3);
 /// Minimum interval between searches for harness programs: a search takes a few hundred file lookups.
 const MIN_SEARCH_INTERVAL: Duration = Duration::from_secs(50);
@@ -94,7 +95,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
                 (found, searched) = (newly_found, Some(Instant::now()));
             }
             daemon.hook_watch.set_harnesses(found.clone(), guarded);
-            // Hooks that are missing in only one check may still be being written.
+            // Hooks that are missing in only one check may be in the middle of an installation.
             let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
             update_lost(&daemon, &lost).await;
             let is_confirmed = seen == lost;
@@ -175,7 +176,8 @@ fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
     found
 }
 
-/// Returns the harnesses that are present but not guarded. Some harnesses share the settings of another one.
+/// Returns the harnesses that are present but not guarded. A harness that shares its settings with a guarded
+/// one is guarded too.
 fn find_unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
     let is_guarded = |id: &str| {
         let installer = tenterhook_harness::find_harness(id).and_then(HarnessClient::installer);

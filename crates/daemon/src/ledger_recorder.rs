@@ -127,7 +127,7 @@ impl Recorder for CallRecorder<'_> {
             self.observers.report_decision(&decided, appended, gone, began.elapsed());
             match appended {
                 Appended::New { .. } => Ok(()),
-                // With a repeated id, the answer would have no record of its own.
+                // If the id is repeated, this answer would have no record of its own.
                 Appended::AlreadyThere { seq } => {
                     Err(RecordError(format!("its event id was already used by record {seq}")))
                 }

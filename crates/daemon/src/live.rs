@@ -58,7 +58,6 @@ impl LiveFeed {
         }
     }
 
-    /// Publishes an event about a session.
     pub(crate) fn publish_session_event(&self, session: &Arc<SessionKey>, event: &SessionEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
@@ -72,7 +71,6 @@ impl LiveFeed {
         let _ = self.sender.send(message);
     }
 
-    /// Whether there are any readers.
     pub(crate) fn is_watched(&self) -> bool {
         self.sender.receiver_count() > 0
     }

@@ -44,7 +44,6 @@ impl BurstWatch {
         }
     }
 
-    /// Notes the size of a request.
     pub(crate) fn note_request(&self, bytes: usize) {
         if bytes >= LARGE_REQUEST_BYTES {
             self.note();

@@ -54,7 +54,7 @@ impl Observers {
         Self { metrics, analytics, sessions, stale_session, live, session_feed, telemetry, ledger_size }
     }
 
-    /// Reports a durable decision. `gone` gives the reason if the decision's content is not in the record.
+    /// Reports a durable decision. `gone` is set if the record lacks the decision's content, and gives the reason.
     pub(crate) fn report_decision(
         &self,
         decided: &DecidedCall<'_>,

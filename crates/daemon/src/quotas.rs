@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits what callers use at the same time. Each limit is shared between accounts, so that one account cannot cause
-//! another account's calls to be refused. Waiting approvals are also shared between the programs of an account.
+//! Limits what callers use at the same time. Each limit is divided between accounts, so that one account cannot cause
+//! another account's calls to be refused. Waiting approvals are also divided between the programs of an account.
 
 use std::sync::Arc;
 
@@ -59,7 +59,6 @@ impl Quotas {
         }
     }
 
-    /// Returns the number of running calls.
     pub(crate) fn calls_under_way(&self) -> usize {
         self.calls.in_use()
     }
@@ -83,7 +82,6 @@ impl Daemon {
         self.quotas.connections.try_take(self.account_of(peer), 1)
     }
 
-    /// Counts the memory of a request.
     pub(crate) fn reserve_bytes(&self, peer: Peer, bytes: usize) -> Option<Share<u32>> {
         self.bursts.note_request(bytes);
         self.quotas.bytes.try_take(self.account_of(peer), bytes)

@@ -95,7 +95,8 @@ pub fn serve(
         .on_thread_unpark(move || unparked.begin_work())
         .build()?;
     let served = runtime.block_on(run(home, env, options, (&releases, callers), ready));
-    // Does not wait for work that a disk blocks, because all decisions are in the ledger.
+    // The runtime does not wait for threads that are blocked on a disk, because all decisions are already in
+    // the ledger.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
@@ -114,11 +115,11 @@ async fn run(
     runtime_dir::check_directories(home)?;
     runtime_dir::restrict_log(home);
     runtime_dir::raise_limits();
-    // Done before other work, so that only one of two daemons gets the socket.
+    // The socket is bound before any other work, so that only one of two daemons gets it.
     let socket = listen::bind_socket(home)?;
     let tcp = bind_tcp(options.listen).await?;
     let listen_address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
-    // Done before the rules are read, because they guard this port.
+    // The port is stored before the rules are read, because rules guard this port.
     daemon_port::store_port(home, listen_address.map(|address| address.port()))?;
     let book = LedgerHandle::of(home);
     let opened = open_ledger(home, &book, options, &callers).await?;
@@ -316,7 +317,7 @@ async fn write_snapshot(home: &Home, env: &Env) {
     }
 }
 
-/// Opens the ledger. Waits briefly, because a process without a daemon locks the ledger while it writes a record.
+/// Opens the ledger. If a hook without a daemon has the ledger locked to write a record, waits briefly.
 async fn open_ledger(
     home: &Home,
     book: &LedgerHandle,

@@ -86,8 +86,8 @@ impl SessionOwners {
         owner.is_some_and(|owner| self.is_there(key, owner))
     }
 
-    /// Whether the process may write to the session. A session without an owner becomes the caller's. `was_there`
-    /// returns whether the session has earlier events, whose owner this daemon does not know.
+    /// Whether the process may write to the session. A session without an owner becomes the caller's.
+    /// `was_there` returns whether the session already has events; which process sent them is unknown.
     fn check(
         &self,
         key: &SessionKey,

@@ -91,7 +91,6 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
     }
 }
 
-/// Saves the read positions in transcripts.
 pub(crate) async fn save(daemon: &Daemon) {
     if daemon.usage.has_unsaved() {
         let reader = Arc::clone(&daemon.usage);

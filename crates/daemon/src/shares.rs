@@ -2,8 +2,8 @@
 
 //! Divides a bounded resource into fair shares.
 //!
-//! A holder may take more only while it has no more than what is left. One busy holder gets half of the resource, two
-//! get a third each, and something is always left for a holder that has nothing yet.
+//! A holder may take more units only while it has no more than the number of units that are left. One busy holder gets
+//! half of the resource, two get a third each, and something is always left for a holder that has nothing yet.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -62,7 +62,6 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Some((Share { shares: Arc::clone(self), holder, amount }, all))
     }
 
-    /// Returns the number of units in use.
     pub(crate) fn in_use(&self) -> usize {
         self.lock().all
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tracks answers that did not reach the hook program, because it was killed or its client cancelled the call.
+//! Tracks answers that did not reach the hook program, because the program was killed or its client cancelled
+//! the call.
 //!
-//! Only the client decides what happens to such a call. Each undelivered answer is recorded. If the client then
-//! reports a result, the tool ran without the answer, which is recorded too.
+//! Only the client decides what happens to such a call. Each undelivered answer is recorded. If the client
+//! then reports a result, the tool ran although the answer did not arrive; this is recorded too.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -189,7 +190,7 @@ pub(crate) async fn record(daemon: &Daemon, peer: Peer, answer: &UndeliveredAnsw
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     loop {
         daemon.undelivered.results.notified().await;
-        // A hook that stopped waiting answers its harness itself, and its decision arrives through the spool.
+        // A hook that timed out answers its harness itself, and its decision arrives through the spool.
         let began = Instant::now();
         while daemon.spool_counts().waiting > 0 && began.elapsed() < SPOOL_DELAY {
             tokio::time::sleep(SPOOL_POLL_INTERVAL).await;
@@ -282,7 +283,8 @@ mod tests {
         let answers = UndeliveredAnswers::default();
         assert_eq!(lost(&answers, "session-end", 1, &json!({"session_id": "s"})), None);
         assert_eq!(answers.report().count, 0);
-        // The client asks the user in the meantime, and the tool call is evaluated again before it runs.
+        // This answer counts as undelivered, but a later result does not show that the tool ran without an
+        // answer: the client asks the user, and the tool call is evaluated again before it runs.
         lost(&answers, "permission-request", 2, &bash("ls", None)).unwrap();
         assert_eq!(note(&answers, &bash("ls", None)), 0);
         // A payload that cannot be parsed counts as a call too.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Access for browsers. A one-time link is valid for one minute and is exchanged for a cookie and a page key. Each of these
-//! secrets has 256 random bits. Only their hashes are kept, and only in memory.
+//! Access for browsers. A one-time link is valid for one minute and is exchanged for a cookie and a page key. Each of
+//! these secrets has 256 random bits. Only their hashes are kept, and only in memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ pub struct BrowserVisit {
 impl BrowserAccess {
     /// Creates a one-time link.
     pub fn create_link(&self, now: Instant) -> Result<String, Failure> {
-        // Base64 instead of hexadecimal, so that the link fits on a line of 80 columns.
+        // Base64 is shorter than hexadecimal, so the link fits on a line of 80 columns.
         let secret = URL_SAFE_NO_PAD.encode(random_bytes()?);
         let mut inner = self.lock_valid(now);
         if inner.links.len() >= MAX_LINKS {

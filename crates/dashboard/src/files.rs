@@ -26,7 +26,8 @@ const MISSING_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf
     <p>The command line shows the same: <code>tenterhook status</code>, \
     <code>tenterhook ledger</code>, <code>tenterhook approvals</code>.</p>";
 
-/// Routes of all files. The dashboard's pages have no routes: they are in the URL's fragment, which browsers do not send.
+/// Routes of all files. The dashboard's pages have no routes: they are in the URL's fragment, which browsers do not
+/// send.
 pub fn router() -> Router {
     Router::new()
         .route("/", get(serve_file))

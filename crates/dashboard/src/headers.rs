@@ -34,14 +34,16 @@ pub fn add_security_headers(headers: &mut HeaderMap) {
     }
 }
 
-/// Formats the cookie of a browser session. Its name contains the port, because all ports of a host share their cookies.
+/// Formats the cookie of a browser session. Its name contains the port, because all ports of a host share their
+/// cookies.
 pub fn session_cookie(port: u16, value: &str) -> String {
     let life = if value.is_empty() { 0 } else { SESSION_LIFETIME.as_secs() };
     format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}", cookie_name(port))
 }
 
-/// Maximum number of cookies with our name that are checked. Any other server on this host can set cookies with the same
-/// name, which a browser may send before ours. Browsers keep fewer cookies than this per host, so ours is always checked.
+/// Maximum number of cookies with our name that are checked. Any other server on this host can set cookies with the
+/// same name, which a browser may send before ours. Browsers keep fewer cookies than this per host, so ours is always
+/// checked.
 const MAX_COOKIES: usize = 1024;
 
 /// The cookies with our name in a request. Another server on this host may have set some of them.

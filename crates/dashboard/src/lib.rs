@@ -2,8 +2,8 @@
 
 //! The dashboard for browsers: its files, one-time links, cookies and security headers.
 //!
-//! The files contain no secrets and are served for every request with a valid `Host`. The dashboard's data comes from the
-//! API, which a browser may use after it has opened a one-time link.
+//! The files contain no secrets and are served for every request with a valid `Host`. The dashboard's data comes from
+//! the API, which a browser may use after it has opened a one-time link.
 
 mod access;
 mod files;

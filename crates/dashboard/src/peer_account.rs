@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the account that opened a TCP connection. Every account of the machine can reach the daemon's port, and a one-time
-//! link is visible in the process list while a browser is started with it. Linux lists the account of each end of a local
-//! connection. With this list, only the account that owns the state directory can use a link and its session.
+//! Finds the account that opened a TCP connection. Every account of the machine can reach the daemon's port, and a
+//! one-time link is visible in the process list while a browser is started with it. Linux lists the account of each
+//! end of a local connection. With this list, only the account that owns the state directory can use a link and its
+//! session.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -40,7 +41,8 @@ impl PeerAccount {
     }
 
     /// Whether this connection may not use a link or browser session that belongs to the `known` accounts. A local
-    /// connection whose account is unknown is refused as well: its socket is already closed, or the tables cannot be read.
+    /// connection whose account is unknown is refused as well: its socket is already closed, or the tables cannot be
+    /// read.
     pub fn is_refused(self, known: &[u32]) -> bool {
         match self {
             Self::Account(uid) => !known.contains(&uid),

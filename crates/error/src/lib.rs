@@ -16,7 +16,7 @@
 /// The cause of an error, as far as a caller can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The input cannot be used: an argument, a file of the user, the content of a request.
+    /// The input cannot be used: an argument, one of the user's files, or the content of a request.
     User,
     /// The named thing does not exist.
     NotFound,
@@ -26,7 +26,7 @@ pub enum ErrorKind {
     Busy,
     /// The caller may not do this.
     Denied,
-    /// Everything else: the system refused an operation, a file is damaged, or this program has a bug.
+    /// Any other cause: the system refused an operation, a file is damaged, or this program has a bug.
     Internal,
 }
 
@@ -73,7 +73,7 @@ impl Failure {
         Self::new(ErrorKind::Denied, message)
     }
 
-    /// An operation failed for a reason that is not the caller's.
+    /// An operation failed for a reason that the caller did not cause.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
@@ -88,7 +88,7 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        // An error straight from the system names neither the operation nor the file.
+        // An error directly from the operating system names neither the operation nor the file.
         match error.raw_os_error() {
             Some(_) => Self::internal(format!("the system refused an operation: {error}"))
                 .hint("`tenterhook doctor` looks at files, permissions and the daemon"),

@@ -2,9 +2,9 @@
 
 //! Bounded reads of files that others can write.
 //!
-//! A project, an agent or another account can put anything in the place of a file: a pipe that no process
-//! writes to, a link to an endless file, a file of another account. Every read here opens without
-//! waiting (`O_NONBLOCK`), looks at what was opened (`fstat`) and reads at most a fixed number of bytes.
+//! A project, an agent or another account can replace a file with anything: a pipe that no process writes to,
+//! a link to an endless file, or a file of another account. Every read here opens the path without blocking
+//! (`O_NONBLOCK`), checks what was opened (`fstat`) and reads at most a fixed number of bytes.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -14,22 +14,23 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Who may have written a file, and so what is refused in its place.
+/// Who may have written a file. This determines which replacements are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileClass {
-    /// A file in a state directory, written by Tenterhook: a link is refused, and its owner is this
-    /// account, root, or the owner of its directory.
+    /// A file in a state directory, written by Tenterhook. A symbolic link is refused. The file must belong
+    /// to this account, to root, or to the owner of its directory.
     State,
-    /// A configuration file of the user, which a dotfile manager may have linked: the target belongs to
-    /// the user. A root-owned target is accepted unless root follows the link of another account.
+    /// A configuration file of the user. It may be a symbolic link made by a dotfile manager; the target must
+    /// belong to the user. A target owned by root is accepted, unless this process is root and the link
+    /// belongs to another account.
     Configuration,
-    /// A file of a project: a link is refused, its owner is not checked.
+    /// A file of a project. A symbolic link is refused. The owner is not checked.
     Untrusted,
-    /// A file that an account names and reads with its own rights: links are followed, and its owner is not
-    /// checked.
+    /// A file that an account names and reads with its own rights. Symbolic links are followed. The owner is
+    /// not checked.
     Named,
-    /// A file of a project that is read for another account with more rights than that account has: a
-    /// link is refused, and the file belongs to that account.
+    /// A file of a project that is read on behalf of another account, with more rights than that account has.
+    /// A symbolic link is refused, and the file must belong to that account.
     OwnedBy(u32),
 }
 
@@ -39,10 +40,10 @@ pub enum RefusalReason {
     /// A pipe, socket, device or directory.
     #[error("is not a regular file")]
     NotRegular,
-    /// A symbolic link where none is followed.
+    /// A symbolic link, in a class that does not allow links.
     #[error("is a symbolic link, which is not followed here")]
     SymbolicLink,
-    /// More bytes than any such file has.
+    /// The file has more bytes than the caller allows.
     #[error("is larger than {} KiB and is not read", .0 / 1024)]
     TooLarge(u64),
     /// The file, or the target of the link, belongs to another account.
@@ -53,7 +54,7 @@ pub enum RefusalReason {
     NotUtf8,
 }
 
-/// A file that is not read, and why. Carried by [`std::io::Error`].
+/// A file that was refused, and the reason. An [`std::io::Error`] contains this value.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("`{}` {reason}", path.display())]
 pub struct FileRefused {
@@ -64,14 +65,14 @@ pub struct FileRefused {
 }
 
 impl FileRefused {
-    /// The reason in an error of a function of this crate, if the file was refused.
+    /// Returns the reason why a file was refused, if this is an error from this crate.
     pub fn reason_of(error: &Error) -> Option<RefusalReason> {
         error.get_ref()?.downcast_ref::<Self>().map(|refused| refused.reason)
     }
 }
 
-/// Opens a regular file for reading; `None` if there is none. Reads from it may still be endless: see
-/// [`read_bytes`].
+/// Opens a regular file for reading; `None` if there is none. The content may be endless; [`read_bytes`]
+/// reads a limited part of it.
 pub fn open(path: &Path, class: FileClass) -> Result<Option<File>> {
     let follow = matches!(class, FileClass::Configuration | FileClass::Named);
     let flags = if follow { OFlags::NONBLOCK } else { OFlags::NONBLOCK | OFlags::NOFOLLOW };
@@ -85,14 +86,15 @@ pub fn open(path: &Path, class: FileClass) -> Result<Option<File>> {
     }
 }
 
-/// The bytes of a regular file; `None` if there is none. A file of more than `max_bytes` is refused.
+/// Returns the bytes of a regular file; `None` if there is none. A file with more than `max_bytes` is
+/// refused.
 pub fn read_bytes(path: &Path, class: FileClass, max_bytes: u64) -> Result<Option<Vec<u8>>> {
     let Some(file) = open(path, class)? else { return Ok(None) };
     let length = file.metadata()?.len();
     if length > max_bytes {
         return Err(refuse(path, RefusalReason::TooLarge(max_bytes)));
     }
-    // The announced length is a hint only: files of the kernel say 0 and have no end.
+    // The reported length is only a hint: the kernel's virtual files report 0 but may be endless.
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     file.take(max_bytes.saturating_add(1))
         .read_to_end(&mut bytes)
@@ -103,14 +105,14 @@ pub fn read_bytes(path: &Path, class: FileClass, max_bytes: u64) -> Result<Optio
     Ok(Some(bytes))
 }
 
-/// The text of a regular file; `None` if there is none.
+/// Returns the text of a regular file; `None` if there is none.
 pub fn read_text(path: &Path, class: FileClass, max_bytes: u64) -> Result<Option<String>> {
     let Some(bytes) = read_bytes(path, class, max_bytes)? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|_| refuse(path, RefusalReason::NotUtf8))
 }
 
-/// Opens a private file of a state directory for writing, made if need be. A pipe or a link in its place
-/// is refused: opening a pipe for writing would wait for a reader.
+/// Opens a private file in a state directory for writing, and creates it if it is missing. A pipe or a link
+/// in its place is refused: opening a pipe for writing would wait for a reader.
 pub fn open_state_for_writing(path: &Path, options: &mut OpenOptions) -> Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
     let opened = options.create(true).mode(0o600).custom_flags(raw(flags)).open(path);
@@ -129,9 +131,9 @@ fn refuse(path: &Path, reason: RefusalReason) -> Error {
 
 fn describe(path: &Path, error: Error, follow: bool) -> Error {
     match Errno::from_io_error(&error) {
-        // Following may still end in a loop.
+        // If links are followed, this error means that they form a loop.
         Some(Errno::LOOP | Errno::MLINK) if !follow => refuse(path, RefusalReason::SymbolicLink),
-        // A socket, a device without a driver, or a pipe without a reader.
+        // A socket, a device without a driver, a pipe without a reader, or a directory.
         Some(Errno::NXIO | Errno::ISDIR) => refuse(path, RefusalReason::NotRegular),
         _ => error,
     }
@@ -155,14 +157,15 @@ fn check(path: &Path, found: &Metadata, class: FileClass) -> Result<()> {
 }
 
 /// Whether the target of a link belongs to the maker of the link, to this account or to root. Root can open
-/// what the maker of the link cannot, so it only follows another account's link to files of that account.
+/// files that the maker of the link cannot open. So if this process is root, it follows another account's
+/// link only to files of that account.
 fn is_own_target(owner: u32, maker: u32, own: u32) -> bool {
     owner == maker || (own != 0 || maker == 0) && (owner == own || owner == 0)
 }
 
 fn directory_owner(path: &Path) -> u32 {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Without a directory nothing was opened; root is accepted anyway.
+    // If the directory cannot be examined, the result is root, which is accepted in any case.
     std::fs::metadata(directory).map_or(0, |found| found.uid())
 }
 

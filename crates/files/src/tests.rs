@@ -19,7 +19,7 @@ fn a_pipe_a_socket_a_directory_and_a_device_are_refused_at_once() {
         .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
     std::fs::create_dir(at("directory")).unwrap();
-    // A pipe that is opened to be read waits for a writer, and there is none.
+    // Opening a pipe for reading waits for a writer, and there is none.
     for class in CLASSES {
         for name in ["pipe", "socket", "directory"] {
             let found = reason(read_bytes(&at(name), class, 10));
@@ -43,7 +43,7 @@ fn at_most_the_limit_is_read_also_where_the_length_says_nothing() {
     let sparse = File::create(&path).unwrap();
     sparse.set_len(1 << 40).unwrap();
     assert_eq!(reason(read_bytes(&path, FileClass::State, 4096)), Some(RefusalReason::TooLarge(4096)));
-    // It says that it has no bytes, and has gigabytes of them.
+    // This file reports a size of 0 and has gigabytes of content.
     let endless = Path::new("/proc/self/pagemap");
     if endless.exists() {
         assert_eq!(
@@ -73,7 +73,7 @@ fn only_configuration_may_be_a_link() {
 
 #[test]
 fn a_link_leads_only_to_files_of_its_maker_or_of_this_account() {
-    // (owner of the target, maker of the link, this account)
+    // Each row has the owner of the target, the maker of the link, and this account.
     for (owner, maker, own, accepted) in [
         (1000, 1000, 1000, true),
         (0, 1000, 1000, true),
@@ -97,7 +97,7 @@ fn files_of_another_account_are_refused_where_the_owner_counts() {
     assert!(read_bytes(&path, FileClass::OwnedBy(own), 10).unwrap().is_some());
     let foreign = Some(RefusalReason::ForeignOwner(own));
     assert_eq!(reason(read_bytes(&path, FileClass::OwnedBy(own + 1), 10)), foreign);
-    // Only root can give files away.
+    // Only root can change the owner of a file.
     if chown(&path, Some(65_534), None).is_err() {
         return;
     }

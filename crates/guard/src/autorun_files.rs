@@ -2,9 +2,10 @@
 
 //! Evaluates the rules on files that run automatically, when a tool writes them.
 //!
-//! No hook fires when a shell enters a directory with an `.envrc` or an editor opens a folder with tasks, so the
-//! commands in such a file are judged when it is written. A rule that denies the command asks about the file; a rule
-//! that asks does not match, because many of these commands never run on this machine.
+//! No hook fires when a shell enters a directory with an `.envrc` or an editor opens a folder with tasks. The
+//! commands in such a file are therefore evaluated when the file is written. If a rule would deny such a
+//! command, the user is asked about the file. If a rule would only ask, nothing happens, because many of
+//! these commands never run on this machine.
 
 use std::path::Path;
 

@@ -85,7 +85,8 @@ pub struct VerdictChange {
 pub struct RuleImpact {
     /// Number of decisions that the rule makes stricter.
     pub stricter: u64,
-    /// Number of decisions that become less strict: the rule decided them then and would not decide them now.
+    /// Number of decisions that become less strict: the rule made them when they were recorded and would not
+    /// make them now.
     pub looser: u64,
 }
 

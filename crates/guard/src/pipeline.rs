@@ -103,8 +103,8 @@ impl Configuration {
         Self::read_with(home, env, dirs, LoadMode::Checked)
     }
 
-    /// Reads the configuration like [`Self::read`], but uses the compiled form of built-in packs, because every
-    /// millisecond of a single call counts.
+    /// Reads the configuration like [`Self::read`], but uses the precompiled built-in packs, because a hook
+    /// process answers one call and must start fast.
     pub fn read_trusted(home: &Home, env: &Env, dirs: &WorkDirs) -> Self {
         Self::read_with(home, env, dirs, tenterhook_baseline::trusted())
     }
@@ -389,7 +389,7 @@ impl RuleJudge {
 
     /// Reads the files that a call would run and returns the findings that they add to the judgement of the call.
     fn judge_run_files(&self, event: &Event, facts: &Facts, base: &PolicyJudgement) -> FileFindings {
-        // Past calls and results are not decided about.
+        // Only calls that are about to run are decided, not past calls and results.
         if !self.reads_run_files || facts.run_files.is_empty() || event.event != EventKind::PreTool {
             return FileFindings::default();
         }
@@ -431,7 +431,7 @@ impl Judge for RuleJudge {
         };
         let mut findings = judged.findings;
         if event.event == EventKind::SessionStart && self.problems > 0 {
-            // Users who do not run `check` must still learn that a rule does not apply.
+            // Users who do not run `tenterhook check` must still learn that a rule does not apply.
             let message = format!(
                 "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
                 self.problems
@@ -457,7 +457,7 @@ fn cap_timeout(hook: &mut Hook, home: &Home) -> Option<Problem> {
         "timeout of {:?} reduced to {MAX_HOOK_TIMEOUT:?}, because harnesses do not wait longer",
         hook.timeout
     );
-    // The default timeout of a dialect is not the user's choice.
+    // The default timeout of a dialect was not chosen by the user, so it causes no warning.
     let is_own_choice = hook.runner.dialect().is_none_or(|dialect| dialect.timeout != hook.timeout);
     hook.timeout = MAX_HOOK_TIMEOUT;
     let source = home.settings().display().to_string();

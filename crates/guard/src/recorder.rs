@@ -420,7 +420,7 @@ impl SpoolRecorder {
         if let Some(generation) = self.detail.as_ref().and_then(|detail| generation_entry(decided, detail)) {
             write(generation, false)?;
         }
-        // Secrets are searched for only once, together with the facts.
+        // The search for secrets runs once below, when the facts have been added.
         let entry = LedgerEntry::decision(decided, &|_| Vec::new());
         let mut facts = decided.facts.clone().unwrap_or_else(|| json!({}));
         if let (Some(facts), Some(more)) = (facts.as_object_mut(), self.facts.as_object()) {

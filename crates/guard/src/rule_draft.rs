@@ -100,7 +100,8 @@ fn not_expressible(seq: u64) -> Failure {
 fn match_similar_calls(event: &Event, facts: &Facts) -> Option<(Value, String)> {
     let tool = event.tool.as_ref()?;
     if tool.class == ToolClass::Shell {
-        // The rule is about the program that is started, not about its launcher, and only on this machine.
+        // The rule is about the program that is started, not about its launcher (such as `sudo`), and only
+        // about programs that run on this machine.
         let here: Vec<_> = facts.commands.iter().filter(|command| command.on == ExecLocation::Here).collect();
         let starts = |program: &str| here.iter().any(|other| other.via.iter().any(|via| via == program));
         let mut named = here.iter().filter(|command| !command.program.is_empty());

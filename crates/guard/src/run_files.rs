@@ -2,14 +2,15 @@
 
 //! Reads the files that a call would run, and evaluates the rules on their commands.
 //!
-//! `sh build.sh`, `python tool.py`, `make test` and `npm run build` show nothing of what they do. The facts list the
-//! files that such a call runs. Here these files are read, at most [`MAX_FILES`] of [`MAX_FILE_BYTES`] each, only the
-//! part that will run is extracted, and the facts are derived again with it. The call is judged as before; rules that
-//! match only because of a file add their findings. The strength of a finding depends on who wrote the file:
+//! A command line such as `sh build.sh`, `python tool.py`, `make test` or `npm run build` does not show what
+//! it does. The facts list the files that such a call runs. This module reads at most [`MAX_FILES`] of these
+//! files, of at most [`MAX_FILE_BYTES`] each. It extracts the part that will run and derives the facts again
+//! with it. The verdict on the call itself stays the same; rules that match only because of a file add their
+//! findings. The strength of a finding depends on who wrote the file:
 //!
 //! - A file that the session wrote gets the verdict of the rule.
-//! - A file that the session downloaded is asked about, even if no rule matches its content.
-//! - For any other file, the call is asked about where it would be denied, and not where it would be asked about.
+//! - For a file that the session downloaded, the user is asked, even if no rule matches its content.
+//! - For any other file, a `deny` becomes an `ask`, and an `ask` is dropped.
 //!
 //! The record contains path, size and hash of each file, never its content.
 
@@ -29,7 +30,7 @@ use crate::symlinks::{self, SymlinkProbe};
 const MAX_FILES: usize = 8;
 /// Maximum size of a file that is read. Larger files are recorded as unread.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
-/// Maximum number of times that files run by files are followed.
+/// Maximum number of passes: a file that is read may run further files, which the next pass reads.
 const MAX_PASSES: usize = 3;
 
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
@@ -87,7 +88,7 @@ pub(crate) fn judge_run_files(
     let judge = |texts: &RunTexts| {
         let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
         let mut with_files = symlinks::collect_facts(event, &environment);
-        // Words in code that is not understood do not matter here: long files contain many words.
+        // Words in code that cannot be parsed are ignored here, because long files contain many words.
         with_files.unread.clone_from(&facts.unread);
         with_files.unparsed = facts.unparsed;
         tenterhook_policy::judge(event, &with_files, state, rules)
@@ -187,7 +188,8 @@ impl FileFindings {
             self.findings.push(Finding {
                 decision,
                 reason: Some(format!("{names}, which this call runs: {reason}")),
-                // A rewrite applies to the call, and the flow of the agent is not the file's concern.
+                // A rewrite applies to the call, not to a file, and a file's content must not control the
+                // agent.
                 modifications: Vec::new(),
                 flow: Flow::Go,
                 ..finding
@@ -237,7 +239,7 @@ impl<'s> RunFiles<'s> {
         let state = self.state;
         let is_downloaded = |path: &str| state.files.get(path) == Some(&FileOrigin::Downloaded);
         let found = self.find_file(&request, names);
-        // A download that is too large to be read is asked about like any other.
+        // The user is asked about a download that is too large to be read, as about any other download.
         let unread = || is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
         let Some((path, bytes)) = found.or_else(unread) else { return };
         let is_downloaded = is_downloaded(&path);
@@ -256,7 +258,7 @@ impl<'s> RunFiles<'s> {
             }
             FileRunner::Just => texts(just_tasks(&text, &request.tasks)),
         };
-        // Only these two run tasks in the directory of the file.
+        // Only these two runners start their tasks in the directory of the file.
         let changes_directory = matches!(request.runner, FileRunner::PackageScript | FileRunner::Just);
         let directory = path.rsplit_once('/').filter(|_| changes_directory);
         let directory = directory.map(|(directory, _)| directory.to_owned());
@@ -264,7 +266,8 @@ impl<'s> RunFiles<'s> {
         self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
     }
 
-    /// Reads a file, or the first of these files in a directory or, for runners that search upwards, above it.
+    /// Reads the requested file. If the path is a directory, reads the first of `names` that is found in it.
+    /// Runners other than `make` also search the parent directories.
     fn find_file(&mut self, request: &RunFile, names: &[&str]) -> Option<(String, Vec<u8>)> {
         let is_directory = !names.is_empty() && Path::new(&request.path).is_dir();
         if !is_directory {
@@ -282,7 +285,7 @@ impl<'s> RunFiles<'s> {
         None
     }
 
-    /// Reads a regular file. A directory on the way that would have to be mounted first is not entered.
+    /// Reads a regular file. Does not enter a directory that would have to be mounted first.
     fn read_bytes(&mut self, path: &str) -> Option<Vec<u8>> {
         if self.probe.may_block(path) {
             return None;
@@ -290,7 +293,7 @@ impl<'s> RunFiles<'s> {
         tenterhook_files::read_bytes(Path::new(path), FileClass::Named, MAX_FILE_BYTES).ok().flatten()
     }
 
-    /// Returns the names of files for a reason.
+    /// Returns the names of the files that `keep` selects, for use in a reason.
     fn names(&self, keep: impl Fn(&RunFile) -> bool) -> String {
         let names =
             self.read.iter().filter(|file| keep(&file.request)).map(|file| format!("`{}`", file.path));

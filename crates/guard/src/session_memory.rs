@@ -308,7 +308,8 @@ impl SessionMemory {
     }
 }
 
-/// Returns the key of an event's session. A caller to which the session does not belong has a separate state.
+/// Returns the key of an event's session. If the session does not belong to the caller, the caller gets a
+/// separate state.
 pub(crate) fn session_key(event: &Event) -> String {
     let apart = if event.session_check == Some(SessionCheck::Unverified) { "unverified\n" } else { "" };
     let id = event.harness_session_id.as_deref().unwrap_or_default();

@@ -144,7 +144,7 @@ fn read(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<Configuration, RuleOr
     }
     let rules = RuleSet::from_snapshot(&Arc::new(bytes), start, tenterhook_baseline::trusted());
     let rules = rules.ok_or_else(|| refuse("its rules are damaged, or another build wrote them"))?;
-    // A hook only needs the number of problems.
+    // Only the number of problems is known from the snapshot, and a hook needs nothing more.
     let problems = (0..head.problems).map(|_| Problem::for_file("", String::new())).collect();
     let configuration =
         Configuration::from_rules(home, env, rules, head.mode, head.settings.as_deref(), problems);

@@ -210,7 +210,8 @@ pub(crate) struct EnvelopeFrame<'a> {
 }
 
 impl EnvelopeFrame<'_> {
-    /// Writes the envelope to `line`, replacing its content. `fields` are JSON members without braces, and may be empty.
+    /// Writes the envelope to `line`, replacing its content. `fields` are JSON members without braces, and may be
+    /// empty.
     pub(crate) fn write(self, fields: &str, line: &mut String) {
         let Self { seq, kind, id, ts, recorded, origin, signer } = self;
         let (kind, origin) = (kind.as_str(), origin.as_str());

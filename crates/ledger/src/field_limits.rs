@@ -77,7 +77,6 @@ pub(crate) fn exceeds_limit(text: &str, max: usize) -> bool {
     text.len() * 6 > max && text.chars().map(json_width).sum::<usize>() > max
 }
 
-/// Returns the number of bytes that a character takes in JSON.
 fn json_width(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' => 2,

@@ -29,12 +29,10 @@ impl LeafRanges {
         self.0 = merged;
     }
 
-    /// Adds all numbers in another set.
     pub(crate) fn extend(&mut self, other: &Self) {
         other.0.iter().for_each(|(from, to)| self.add(*from, *to));
     }
 
-    /// Returns the number of leaves in the set.
     pub(crate) fn count(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from + 1).sum()
     }

@@ -14,7 +14,8 @@ const MESSAGE_LISTS: &[&str] = &["messages", "contents", "input"];
 /// JSON pointers to the model name in requests and responses.
 const MODEL_NAMES: &[&str] = &["/model", "/model/name", "/modelVersion"];
 
-/// Replaces model requests and responses in a payload, and changes to them by hooks, with summaries without text.
+/// Replaces model requests and responses in a payload with summaries without text. If a hook changed a
+/// request or response, the changed version is replaced too.
 pub(crate) fn summarize_model_text(payload: &mut Value) {
     for key in ["model_request", "model_response"] {
         if let Some(value) = payload.get_mut("detail").and_then(|detail| detail.get_mut(key)) {
@@ -35,8 +36,9 @@ pub(crate) fn summarize_model_text(payload: &mut Value) {
 /// Maximum length of a model name; a longer string is ignored.
 const MAX_MODEL_NAME_BYTES: usize = 200;
 
-/// Returns the hash and length of the JSON text and, if known, the number of messages, the model, its token usage
-/// and its context limit. The keys match our own agent's responses, so sessions can read a summary like a response.
+/// Returns the hash and length of the JSON text and, if known, the number of messages, the model, its token
+/// usage and its context limit. The keys are those that Tenterhook's own agent uses in its responses, so the
+/// sessions code can read a summary like a response.
 fn summary(value: &Value) -> Value {
     let text = value.to_string();
     let mut summary = Map::new();

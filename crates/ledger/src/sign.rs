@@ -21,8 +21,8 @@ pub trait Signer: Send + Sync {
     /// Returns the public key, which includes the log's name.
     fn key(&self) -> &VerifierKey;
 
-    /// Signs a message. Signatures must be deterministic, as with Ed25519, because the key that seals a relaxed
-    /// ledger's pending lines is derived from a signature.
+    /// Signs a message. Signatures must be deterministic, as Ed25519 signatures are: with relaxed durability, entries
+    /// wait in a file before they are committed, and the key that seals this file is derived from a signature.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError>;
 }
 
@@ -159,7 +159,6 @@ impl std::fmt::Debug for SoftwareKey {
     }
 }
 
-/// Returns random bytes from the operating system.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], SignError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| SignError::Other(format!("no random bytes: {error}")))?;
@@ -184,7 +183,7 @@ pub(crate) fn read_private(path: &Path) -> Result<Vec<u8>, SignError> {
 pub(crate) fn create_file(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     let temporary = temporary_sibling(path)?;
     let written = write_synced(&temporary, bytes, mode).and_then(|()| std::fs::hard_link(&temporary, path));
-    // The temporary name is no longer needed, even after an error.
+    // The temporary name is removed even if the link could not be created.
     let removed = std::fs::remove_file(&temporary);
     written?;
     removed?;
@@ -196,7 +195,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> std::io::Res
     let temporary = temporary_sibling(path)?;
     let moved = write_synced(&temporary, bytes, mode).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = moved {
-        // The file may not exist. The error to report is the first one.
+        // If the temporary file was never created, this fails too. Only the first error is reported.
         drop(std::fs::remove_file(&temporary));
         return Err(error);
     }

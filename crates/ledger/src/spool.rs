@@ -39,9 +39,10 @@ impl SealedEntry {
         std::str::from_utf8(envelope).is_ok_and(|text| text.contains(&self.fields))
     }
 
-    /// Converts a decision about an event that was decided twice. This decision was the one delivered, so it gets its
-    /// own leaf, which names the other decision. Its new id is derived from the entry, so that it is recorded once.
-    /// Returns `None` for other kinds of entries.
+    /// Converts this decision into one that supersedes another decision about the same event. The harness
+    /// received this decision, so it gets its own leaf, which names the other one. The new id is derived from
+    /// the entry, so that a second import does not record it again. Returns `None` if the entry is not a
+    /// decision or already supersedes one.
     pub fn into_superseding(mut self) -> Option<Self> {
         if self.kind != LeafKind::Decision || self.supersedes.is_some() {
             return None;

@@ -2,9 +2,9 @@
 
 //! Third-party rule packs and hook packages, read from a directory or fetched from a git repository.
 //!
-//! [`hook_packages`] opens a source and lists its packages. [`rule_packs`] reads the rule files of a pack, pins them by hash
-//! and writes them into the configuration directory. [`git`] fetches into a directory that is deleted afterwards. No fetched
-//! code is run.
+//! [`hook_packages`] opens a source and lists its packages. [`rule_packs`] reads the rule files of a pack, pins them
+//! by hash and writes them into the configuration directory. [`git`] fetches into a directory that is deleted
+//! afterwards. No fetched code is run.
 
 pub mod git;
 pub mod hook_packages;

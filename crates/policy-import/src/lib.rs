@@ -3,8 +3,8 @@
 //! Converts the policies of other programs to rule files.
 //!
 //! Everything that a rule file can express is converted, including the reason text. The rest is listed in
-//! [`ImportedRules::left_out`] with its position, so that users do not rely on protection that was not converted. Only the
-//! given text is read.
+//! [`ImportedRules::left_out`] with its position, so that users do not rely on protection that was not converted.
+//! Only the given text is read.
 //!
 //! ```
 //! use tenterhook_policy_import::import_claude_permissions;

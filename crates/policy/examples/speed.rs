@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How long one shell text takes: `speed FILE…`, facts and judgement apart.
+//! Measures how long shell commands in files take: `speed FILE…`. Deriving facts and evaluating rules are
+//! timed separately.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for developers")]
 

@@ -111,7 +111,7 @@ impl SessionState {
                     (Some(end), None) if is_new => {
                         self.label_ends.insert(label.clone(), *end);
                     }
-                    // It already lasts as long as the session.
+                    // The label already lasts as long as the session.
                     (Some(_), None) => {}
                     (None, _) => {
                         self.label_ends.remove(label);

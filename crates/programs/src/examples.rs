@@ -21,7 +21,7 @@ pub enum ExampleError {
         /// The first word.
         name: String,
     },
-    /// Other words have the role.
+    /// The words with this role differ from those that the example names.
     #[error("`{line}`: {key} is {actual:?}, expected {expected:?}")]
     Different {
         /// The command line.
@@ -92,7 +92,7 @@ fn describe<'a>(parsed: &ParsedArgs<'_, 'a>, words: &[String]) -> BTreeMap<&'a s
     for name in &parsed.path {
         add("sub", name);
     }
-    // Roles that are always in effect have no word.
+    // Roles that are always in effect belong to no word of the command line, so they are skipped.
     for option in parsed.options.iter().filter(|option| option.written.word < words.len()) {
         if option.known {
             add("options", option.name);

@@ -36,7 +36,8 @@ pub struct UserProgramSource<'a> {
     pub text: &'a str,
     /// Whether the file may replace known descriptions.
     pub trust: DescriptionTrust,
-    /// Policy layer of the file. A layer may describe a program only once. If several layers describe it, all their descriptions apply.
+    /// Policy layer of the file. A layer may describe a program only once. If several layers describe it, all their
+    /// descriptions apply.
     pub layer: u8,
 }
 
@@ -45,7 +46,8 @@ pub struct UserProgramSource<'a> {
 pub struct LoadedPrograms {
     /// All described programs.
     pub programs: Programs,
-    /// Problems in the files. A program with a problem is skipped; the others count.
+    /// Problems in the files. An invalid description is skipped. If an example fails, a description that
+    /// replaces a known one is dropped, and one that only adds stays in use.
     pub problems: Vec<Problem>,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lookup, hostile words, and descriptions that users add.
+//! Tests of lookups, hostile words, and descriptions that users add.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn user(text: &str, trust: DescriptionTrust) -> UserProgramSource<'_> {
 /// Shorter times are too noisy to compare.
 const NOISE: Duration = Duration::from_millis(2);
 
-/// The shortest of a few runs, because another program may have used the processor in the others.
+/// Returns the shortest time of a few runs, because other processes may slow down some runs.
 fn quickest(run: impl Fn()) -> Duration {
     let took = |_| {
         let begin = Instant::now();
@@ -106,7 +106,8 @@ fn hostile_words_are_read_in_linear_time_and_without_panic() {
         for words in [&words].into_iter().chain(&repeated) {
             let few = quickest(|| drop(program.parse(&words[..1000])));
             let many = quickest(|| drop(program.parse(words)));
-            // Four times as many words: a cost that grows with their square would be sixteen times as high.
+            // There are four times as many words. With a quadratic cost, parsing would take sixteen times as
+            // long.
             assert!(many < few * 10 + NOISE, "{name} {:?}: {few:?}, then {many:?}", words.first());
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every example in the data files is parsed as it states.
+//! Every example in the data files is parsed to the result that it states.
 
 use std::fs;
 use std::path::Path;

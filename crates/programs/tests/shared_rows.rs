@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Different programs share no options. An option that takes a value in one program and none in another would
-//! swallow the next word, or make the value an operand or a command.
+//! A row that describes several programs may list only long options without a value. If an option takes a
+//! value in one program and none in another, a shared row would swallow the next word, or turn the value into
+//! an operand or a command.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +41,7 @@ fn a_row_for_several_programs_has_only_long_options_without_a_value() {
     );
 }
 
-/// Every option of a program and its sub-commands that two programs may read differently.
+/// Returns every option of a program and its sub-commands that another program may read differently.
 fn options(description: &Node) -> Vec<String> {
     let mut found = Vec::new();
     for (key, value) in entries(description) {
@@ -53,7 +54,7 @@ fn options(description: &Node) -> Vec<String> {
     found
 }
 
-/// The options below one key: a map of spellings, or a text of names.
+/// Returns the options below one key: a map of spellings, or a string of names.
 fn listed(key: &str, value: &Node) -> Vec<String> {
     let Some(names) = text(value) else {
         let each = entries(value).iter().flat_map(|(spelling, value)| match text(spelling) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Removes secrets from identifiers. A session id is a key in files, lists and logs, so a secret in it is replaced as soon as the
-//! event is decoded. The mark is a keyed digest: records of the same session still have the same id.
+//! Removes secrets from identifiers. A session id is a key in files, lists and logs, so a secret in it is
+//! replaced as soon as the event is decoded. The placeholder contains a keyed digest, so all records of a
+//! session still have the same id.
 
 use tenterhook_event::Event;
 use tenterhook_ledger::{RedactionKey, secrets_in_identifier};
@@ -13,8 +14,8 @@ pub fn has_secret_identifier(event: &mut Event) -> bool {
     identifiers(event).into_iter().any(|text| is_secret_identifier(text))
 }
 
-/// Replaces each secret in the identifiers of an event with its mark. The tool's name is not changed, because rules match it; it
-/// is redacted where it is recorded or shown.
+/// Replaces each secret in the identifiers of an event with its placeholder. The tool's name is not changed,
+/// because rules match it; it is redacted where it is recorded or shown.
 pub fn redact_identifiers(event: &mut Event, key: &RedactionKey) {
     for text in identifiers(event) {
         redact_identifier(text, key);
@@ -26,7 +27,7 @@ pub fn is_secret_identifier(text: &str) -> bool {
     !secrets_in_identifier(text, &secrets).is_empty()
 }
 
-/// Replaces each secret in an identifier with its mark.
+/// Replaces each secret in an identifier with its placeholder.
 pub fn redact_identifier(text: &mut String, key: &RedactionKey) {
     let found = secrets_in_identifier(text, &secrets);
     if !found.is_empty() {

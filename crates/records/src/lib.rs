@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads ledger records: parses a record into an event and an outcome ([`recorded`]), finds ranges of records ([`record_range`]),
-//! and removes secrets from text ([`sanitize`]).
+//! Reads ledger records: parses a record into an event and an outcome ([`recorded`]), finds ranges of records
+//! ([`record_range`]), and removes secrets from text ([`sanitize`]).
 //!
-//! The ledger does not detect secrets, and `tenterhook-secrets` does not know records. Showing a record needs both crates. This
-//! crate reads no settings and writes nothing.
+//! The ledger does not detect secrets, and `tenterhook-secrets` does not know records. Showing a record needs both
+//! crates. This crate reads no settings and writes nothing.
 
 mod identifiers;
 pub mod record_range;

@@ -62,7 +62,7 @@ impl RecordedDecision {
     }
 }
 
-/// Parses the recorded symlinks. If there were more than a record holds, only the `cut` mark is left.
+/// Parses the recorded symlinks. If a record had too many of them, it contains only a `cut` mark.
 fn parse_symlinks(facts: &Value) -> LinkMap {
     if facts.is_null() {
         return LinkMap::default();
@@ -152,8 +152,8 @@ fn parse_event(leaf: &Value, payload: &Value) -> Option<Event> {
     Some(event)
 }
 
-/// Parses a field of a record, or returns the default if the field is absent. An unknown value, such as one written by a newer
-/// version, is an error, because the default would be a different decision.
+/// Parses a field of a record, or returns the default if the field is absent. An unknown value, such as one written
+/// by a newer version, is an error, because the default would be a different decision.
 fn parse_or_default<T: Default>(
     value: &Value,
     read: fn(Value) -> serde_json::Result<T>,

@@ -2,9 +2,9 @@
 
 //! Prepares recorded text for display.
 
-/// Truncates text and replaces known secrets, and the ledger's redaction marks, with `[KIND]`.
+/// Truncates text, and replaces known secrets and the ledger's redaction placeholders with `[KIND]`.
 pub fn sanitize(text: &str, max_chars: usize) -> String {
-    // Search beyond the cut, so that a secret that begins before it is found.
+    // Searches beyond the cut, so that a secret that begins before the cut is found.
     let searched = text
         .get(..text.floor_char_boundary(max_chars.saturating_mul(4).saturating_add(4096)))
         .unwrap_or(text);

@@ -62,7 +62,7 @@ impl RecordRow {
         };
         let by = strip_control_characters(&decided_by(&fields).unwrap_or_default());
         let reason = text(fields.field("reason"));
-        // An undelivered decision: the harness received the reply in another record.
+        // The decision was not delivered: the harness received the decision in another record.
         let what = if record.undelivered { format!("(not delivered) {what}") } else { what };
         let is_foreign = fields.field("session_check").as_str() == Some("unverified");
         let what = if is_foreign { format!("(unverified session) {what}") } else { what };

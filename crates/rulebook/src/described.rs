@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the descriptions of the policy that were used to analyse a call.
+//! Finds the program descriptions in the policy that were used to analyse a call.
 
 use serde::Serialize;
 use tenterhook_policy::{Facts, RuleSet};
 
-/// A program of a call that the policy describes.
+/// A program in a call for which the policy has a description.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct DescribedProgram {
     /// Name of the program.

@@ -2,9 +2,10 @@
 
 //! Evaluates rules without hooks, ledger or state directory.
 //!
-//! A [`Rulebook`] is a set of rules and the home directory that `~` stands for. It returns a [`Ruling`] for each rule
-//! that matches an event. [`command_event`] builds the event of a shell command; [`cases`] runs test cases for rules, and
-//! [`read_strict_json`] parses events from untrusted input. The caller loads the rules.
+//! A [`Rulebook`] is a set of rules and the home directory that `~` refers to. It returns a [`Ruling`] for
+//! each rule that matches an event. [`command_event`] builds the event of a shell command; [`cases`] runs
+//! test cases for rules, and [`read_strict_json`] parses events from untrusted input. The caller loads the
+//! rules.
 
 pub mod cases;
 mod described;
@@ -127,8 +128,8 @@ impl Rulebook {
         judged.findings.into_iter().map(ruling).collect()
     }
 
-    /// Returns an error if a rule cannot be used, because the verdict of the remaining rules would look like the
-    /// verdict of all rules.
+    /// Returns an error if a rule cannot be used. Otherwise the verdict of the remaining rules would look
+    /// like the verdict of all rules.
     pub fn require_usable(self) -> Result<Self, Failure> {
         let Some(first) = self.problems.first() else { return Ok(self) };
         let more = self.problems.len() - 1;

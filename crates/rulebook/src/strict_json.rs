@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses JSON and rejects duplicate keys: with two values, rules might check one and the harness use the other.
+//! Parses JSON and rejects duplicate keys. With a duplicate key, rules might check one value while the
+//! harness uses the other.
 
 use std::fmt;
 

@@ -32,7 +32,7 @@ pub enum InstallMethod {
     Source,
     /// The copy in the state directory that hooks run.
     HookCopy,
-    /// No known receipt exists, and the path gives no indication.
+    /// The method is unknown: there is no known receipt, and the path does not show it.
     Unknown,
 }
 
@@ -51,7 +51,8 @@ impl InstallMethod {
         }
         let receipt = shared_files(program).and_then(|dir| fs_err::read(dir.join(RECEIPT_FILE)).ok());
         match receipt.and_then(|bytes| serde_json::from_slice::<InstallReceipt>(&bytes).ok()) {
-            // Homebrew installs the unchanged release archive, so an archive's receipt does not rule out Homebrew.
+            // Homebrew installs the unchanged release archive. If the receipt names an archive, the path is
+            // checked too.
             Some(receipt) if receipt.method != Self::Archive => receipt.method,
             found => {
                 let by_path = Self::from_path(program);

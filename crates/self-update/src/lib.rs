@@ -3,8 +3,8 @@
 //! Signed releases of this program.
 //!
 //! [`release`] parses manifests and verifies signatures (minisign). [`release_source`] reads the files of a release.
-//! [`update`] unpacks a release and replaces an installed program. [`verify`] compares installed programs with the manifest.
-//! [`install_method`] detects how a program was installed, which determines how it is upgraded.
+//! [`update`] unpacks a release and replaces an installed program. [`verify`] compares installed programs with the
+//! manifest. [`install_method`] detects how a program was installed, which determines how it is upgraded.
 
 pub mod install_method;
 pub mod release;

@@ -2,7 +2,8 @@
 
 //! The two signed files of a release: the manifest of its programs and the list of its packages.
 //!
-//! `packaging/dist.py` writes both. `manifest.json` is inside every package; `SHA256SUMS` lists the packages.
+//! `packaging/assemble` writes both. `manifest.json` is inside every package; `SHA256SUMS` lists the
+//! packages.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Applies one event to its session. Events may arrive out of order: the latest event is the one with the latest time,
-//! not the one that arrived last.
+//! Applies one event to its session. Events may arrive out of order, so the latest event is the one with the
+//! latest time, not the one that arrived last.
 
 use serde_json::Value;
 use tenterhook_api::{PromptText, SessionChange, SessionEnd, SessionPrompt, SubagentSummary};
@@ -182,8 +182,8 @@ impl SessionBody {
     }
 }
 
-/// Whether denying an event of this kind prevents an action. A denied stop makes the agent continue; the other excluded
-/// events report what has already happened.
+/// Whether denying an event of this kind prevents an action. Denying a stop makes the agent continue, so it
+/// is excluded. The other excluded kinds report what has already happened.
 fn is_denial(kind: EventKind) -> bool {
     !matches!(
         kind,

@@ -68,8 +68,8 @@ impl<'a> DecidedEvent<'a> {
         }
     }
 
-    /// Whether the action was prevented. A stop also prevents a tool call, because the harness receives it together
-    /// with a deny.
+    /// Whether the action was prevented. An outcome that stops the agent prevents a tool call too, because
+    /// the harness receives the stop together with a deny.
     pub(super) fn is_refused(&self) -> bool {
         let is_gate = matches!(self.event.event, EventKind::PreTool | EventKind::PermissionRequest);
         self.decision == Decision::Deny || self.stops && is_gate

@@ -71,7 +71,8 @@ pub struct SessionKey {
 /// Builds sessions from events and keeps a limited number of them in memory.
 pub struct SessionProjector {
     state: Mutex<ProjectorState>,
-    /// Number of live events so far. The threads of a rebuild watch it to yield to hook calls.
+    /// Number of live events so far. The threads of a rebuild compare it to notice hook calls and yield to
+    /// them.
     calls: AtomicU64,
     /// Home directory that `~` refers to.
     person: Option<String>,
@@ -208,7 +209,8 @@ impl SessionProjector {
         self.lock().cache.sessions.len()
     }
 
-    /// Finds a session by `<harness>:<id>`, or the latest one with this id. The flag says whether its body is in memory.
+    /// Finds a session by `<harness>:<id>`, or the latest session with this id. The flag is true if the
+    /// session's body is in memory.
     pub fn find(&self, id: &str) -> Option<(SessionKey, bool)> {
         let state = self.lock();
         let sessions = &state.cache.sessions;

@@ -30,9 +30,10 @@ pub(super) struct ContentDigests {
 }
 
 impl KnownContent {
-    /// Compares the content before a call with the known content, and stores the content after the call. If the first
-    /// two differ, returns the kind of outside change: `Command` if the session ran commands in between, which may have
-    /// made the change.
+    /// Compares the content before a call with the known content, and stores the content after the call. If
+    /// the content before the call differs from the known content, returns the kind of outside change. The
+    /// kind is `Command` if the session ran commands since the content became known, because one of them may
+    /// have made the change.
     pub(super) fn compare_and_update(
         &mut self,
         whole: &ContentDigests,

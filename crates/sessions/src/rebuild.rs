@@ -42,8 +42,8 @@ impl SessionProjector {
         let read = pool.run(|| self.read_parallel(&open, from..size, pool));
         let broken = || Failure::internal("a thread that rebuilds sessions panicked");
         let (mut cache, end) = read.flatten().ok_or_else(broken)?.map_err(read_failure)?;
-        // Read the records that arrived meanwhile. They are few. This read does not yield to calls, because it might
-        // then never catch up.
+        // Reads the records that arrived in the meantime, which are few. This read does not yield to calls,
+        // because otherwise it might never catch up.
         let reader = open().map_err(read_failure)?;
         let end =
             self.read_range(&reader, &mut cache, end..u64::MAX, |_, _| true, || ()).map_err(read_failure)?;

@@ -67,7 +67,8 @@ impl SessionCache {
         self.make_room();
     }
 
-    /// Makes room for another session. Several of the oldest are removed at once, so that this is rare.
+    /// Makes room for another session. Several of the oldest sessions are removed at once, so that this work
+    /// is rare.
     fn make_room(&mut self) {
         if self.sessions.len() >= self.max_sessions
             && let Some(border) =

@@ -86,7 +86,7 @@ impl TodoTracker {
                 todo.id = new_id.or_else(|| todo.id.take());
             }
         } else if self.0.len() < MAX_TODOS {
-            // A guess until the result is known: tasks are numbered in the order of creation.
+            // The id is a guess until the result is known: tasks are numbered in the order of creation.
             let id = Some(new_id.unwrap_or_else(|| (self.0.len() + 1).to_string()));
             let call = call.map(ToOwned::to_owned);
             self.0.extend(parse_todo(args).map(|todo| TodoEntry { id, call, ..todo }));

@@ -88,7 +88,8 @@ impl ProjectedSession {
         update: &mut SessionUpdate,
     ) {
         let event = decided.event;
-        // Without the body it is unknown whether the call was counted; the reload counts it.
+        // Without the body it is unknown whether the call was counted; reloading the session from the ledger
+        // counts it.
         let (Some(tool), Some(body)) = (decided.tool(), body) else { return };
         let failed = is_failed_result(event);
         let call = body.pending.take(event, &tool);
@@ -265,8 +266,8 @@ impl SessionBody {
     }
 }
 
-/// Whether a path is the alternative target of a move or copy. `mv a b` writes `b`, or `b/a` if `b` is a directory.
-/// Rules need both paths; a list shows only `b`, which the call names.
+/// Whether a path is the alternative target of a move or copy. `mv a b` writes `b`, or `b/a` if `b` is a
+/// directory. Rules need both paths. A list shows only `b`, because the call names only that path.
 fn is_alternative_target(touch: &PathEffect, all: &[PathEffect]) -> bool {
     let Some((above, name)) = touch.path.rsplit_once('/').filter(|_| touch.kind == PathEffectKind::Writes)
     else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Derives the files that a recorded call touches, as the judge does. The symlinks come from the record; the disk is
-//! not read.
+//! Derives the files that a recorded call touches, in the same way as the judge. The symlinks come from the
+//! record; the disk is not read.
 
 use tenterhook_event::{Event, PathEffect};
 use tenterhook_facts::{EvalEnvironment, LinkMap};

@@ -63,7 +63,8 @@ impl UnfinishedCalls {
         self.0.push_back(UnfinishedCall { seq, id, tool: tool.name.clone(), args: digest(&tool.args) });
     }
 
-    /// Takes the call that permission was denied for: by id, otherwise the latest with this tool and these arguments.
+    /// Takes the call for which permission was denied. Finds it by id, or else takes the latest call with
+    /// this tool and these arguments.
     pub(super) fn take_refused(&mut self, event: &Event, tool: &ToolCall) -> Option<UnfinishedCall> {
         let at = if let Some(id) = &event.tool_use_id {
             self.0.iter().position(|call| call.id.as_ref() == Some(id))
@@ -74,7 +75,8 @@ impl UnfinishedCalls {
         self.0.remove(at?)
     }
 
-    /// Takes the call that a result belongs to: by id, otherwise by arguments, otherwise the oldest call of the tool.
+    /// Takes the call that a result belongs to. Finds it by id, or else by arguments, or else takes the
+    /// oldest call of the tool.
     pub(super) fn take(&mut self, event: &Event, tool: &ToolCall) -> Option<UnfinishedCall> {
         let at = if let Some(id) = &event.tool_use_id {
             self.0.iter().position(|call| call.id.as_ref() == Some(id))

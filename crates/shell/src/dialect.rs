@@ -47,15 +47,17 @@ const ZSH_WORDS: &[&str] = &["repeat", "foreach", "end", "always", "nocorrect", 
 
 /// Whether bash and zsh have the same tree for `text`, provided that bash parses it completely.
 ///
-/// The check is one pass over the bytes and errs on the side of `false`. Expansion differs even where the trees are
-/// the same: see [`Dialect::splits_parameters`]. [`parse_readings`](crate::parse_readings) uses it.
+/// The check is one pass over the bytes. If it is in doubt, it returns `false`. Expansion can differ even if
+/// the trees are the same: see [`Dialect::splits_parameters`]. [`parse_readings`](crate::parse_readings) uses
+/// this check.
 pub fn reads_alike(text: &str) -> bool {
     let mut before = b' ';
     // Whether the preceding bytes are `$` and a name.
     let mut in_parameter = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
-            // `=cmd`, `=(…)`, glob qualifiers, `$x[1]`, `{ a }`, `<1-9>`, `;|`, `^x`, `&|`, `!`
+            // These bytes may start syntax that differs in zsh: `=cmd`, `=(…)`, glob qualifiers, `$x[1]`,
+            // `{ a }`, `<1-9>`, `;|`, `^x`, `&|`, `!`.
             b'(' | b'{' | b'}' | b'[' | b'^' | b'!' | b'`' | b'\\' => return false,
             b'=' if !(before.is_ascii_alphanumeric() || before == b'_') => return false,
             b'~' | b'<' | b'#' | b'|' | b'$'
@@ -66,7 +68,7 @@ pub fn reads_alike(text: &str) -> bool {
             b'|' if matches!(before, b'&' | b';') => return false,
             b';' if matches!(before, b'&' | b';' | b'\n') => return false,
             b'*' if before == b'*' => return false,
-            // `$x:h`
+            // In zsh, `$x:h` applies a modifier to the value.
             b':' if in_parameter => return false,
             _ => {}
         }

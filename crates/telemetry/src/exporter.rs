@@ -2,8 +2,8 @@
 
 //! OpenTelemetry export: one span for each hook call, and the counters.
 //!
-//! A separate thread sends batches as OTLP over HTTP, in JSON. If the collector is slow or not reachable, spans are dropped
-//! and the number of dropped spans is counted. Decisions never wait for the exporter.
+//! A separate thread sends batches as OTLP over HTTP, in JSON. If the collector is slow or not reachable, spans are
+//! dropped and the number of dropped spans is counted. Decisions never wait for the exporter.
 
 mod otlp;
 

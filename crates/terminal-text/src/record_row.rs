@@ -7,11 +7,12 @@ use tenterhook_report::RecordRow;
 
 use crate::{BOLD, DIM, WARN, fit, style_of};
 
-/// A table of records with the columns number, time, source, verdict, call and decider.
+/// A table of records with these columns: number, time, source, verdict, call, and the rule or hook that
+/// decided.
 pub struct RecordTable {
     /// Width of the call column.
     call_width: usize,
-    /// Width of the decider column.
+    /// Width of the column that names the rule or hook that decided.
     by_width: usize,
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Helpers for tests: those that cannot run on this machine, those that hang, and those about cost.
+//! Helpers for tests: for tests that cannot run on this machine, for tests that might hang, and for tests
+//! that measure cost.
 //!
 //! Rust's test runner has no result for "skipped at run time", so such a test returns early and counts as passed. It
 //! calls [`skip_test`] first, and `make test` ends with the list of these tests and why they were skipped.
@@ -21,33 +22,34 @@ const SKIPPED_TESTS_FILE: &str = "TENTERHOOK_SKIPPED_TESTS";
 pub fn skip_test(reason: &str) {
     let thread = std::thread::current();
     let line = format!("SKIPPED: {}: {reason}\n", thread.name().unwrap_or("a test"));
-    // Standard error itself and not `eprintln!`: the test runner hides what a passed test prints.
+    // Writes directly to standard error. The test runner captures `eprintln!` and hides it for a passed test.
     let _ = std::io::stderr().write_all(line.as_bytes());
     let Some(path) = std::env::var_os(SKIPPED_TESTS_FILE) else { return };
     let file = OpenOptions::new().create(true).append(true).open(path);
     let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
-/// How long anything in a test may take. It is far more than a busy machine needs: it catches a hang, and measures
-/// nothing. What a test expects not to be waited for has to last longer than this.
+/// How long anything in a test may take. It is far more than a busy machine needs, so it only catches a hang
+/// and measures nothing. If a test expects that something is not waited for, that thing must take longer than
+/// this.
 pub const HANG_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Fails the test if it hangs in something that began then.
+/// Fails the test if more than [`HANG_TIMEOUT`] has passed since `began`.
 #[track_caller]
 pub fn assert_no_hang(began: Instant, what: &str) {
     assert!(began.elapsed() < HANG_TIMEOUT, "hangs: {what}");
 }
 
-/// Fails the test if something that began then did not wait this long. Only the lower bound is checked: a busy machine
-/// waits longer.
+/// Fails the test if less than `at_least` has passed since `began`. There is no upper bound, because a busy
+/// machine may wait longer.
 #[track_caller]
 pub fn assert_waited(began: Instant, at_least: Duration) {
     let waited = began.elapsed();
     assert!(waited >= at_least, "waited for {waited:?}, not for {at_least:?}");
 }
 
-/// Fails the test if none of a few attempts ends within a promised time. One that does is enough: a busy machine delays
-/// some, and a broken promise delays all.
+/// Fails the test if none of a few attempts ends within the promised time. One successful attempt is enough:
+/// a busy machine delays some attempts, but a broken promise delays all of them.
 #[track_caller]
 pub fn assert_one_within(promised: Duration, mut attempt: impl FnMut()) {
     let mut took = Vec::new();
@@ -75,15 +77,16 @@ pub fn wait_until<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Input of twice the size may take this many times as long: more than twice because of noise and of larger
-/// allocations, less than the four times of a quadratic cost.
+/// Maximum factor by which the cost may grow when the input doubles. It is above 2 because of noise and
+/// larger allocations, and below 4, the factor of a quadratic cost.
 const MAX_GROWTH: f64 = 3.2;
 /// Costs below this are noise.
 const MIN_MEASURED_COST: Duration = Duration::from_millis(20);
 const MEASUREMENTS: usize = 3;
 
-/// Fails the test if `work` on twice the input costs much more than twice the processor time of this thread; `work`
-/// is called with 1 and 2. Waiting for a busy machine does not count.
+/// Fails the test if doubling the input costs much more than twice the processor time of this thread. `work`
+/// is called with 1 and 2, the factor of the input size. Time that the thread waits on a busy machine is not
+/// counted.
 #[track_caller]
 pub fn assert_linear_cost(what: &str, mut work: impl FnMut(usize)) {
     let mut measure = |scale: usize| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell text: the parser covers every byte, and expansion never panics, in every dialect.
+//! Fuzzes shell text in every dialect: the tree covers every byte, and expansion never panics.
 
 #![no_main]
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code signed in to an organisation: the API behind a proxy on loopback (`anthropic-api.mjs`), with a certificate that only this
-//! client trusts. The client requests server-managed settings only from the real host name.
+//! Claude Code signed in to an organisation. `anthropic-api.mjs` serves the API behind a proxy on loopback,
+//! with a certificate that only this client trusts. The proxy is needed because the client requests
+//! server-managed settings only from the real host name.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -57,14 +58,15 @@ impl AnthropicApi {
 impl Drop for AnthropicApi {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
 impl Client {
-    /// Runs Claude Code like [`Client::run_on_machine`], signed in to an organisation with these server-managed settings.
+    /// Runs Claude Code like [`Client::run_on_machine`], signed in to an organisation with these server-managed
+    /// settings.
     pub fn run_in_organisation(
         &self,
         world: &World,

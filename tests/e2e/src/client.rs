@@ -14,7 +14,7 @@ use tenterhook_model_server::{ConversationScript, ModelServer, ScriptedCall, Too
 use crate::world::World;
 use crate::{launched, process};
 
-/// Creates the command that starts a client in the world's project with a prompt.
+/// Creates the command that starts a client with a prompt in the project of a test's [`World`].
 pub type Start = fn(&World, model: &str, prompt: &str) -> Result<Command>;
 
 /// One client. Its row is in its module in `clients/`; [`crate::clients::ALL`] lists all.
@@ -24,10 +24,11 @@ pub struct Client {
     pub id: &'static str,
     /// Additional arguments of `tenterhook install`.
     pub install: &'static [&'static str],
-    /// Writes the settings that a user has before the install: the model, and the MCP servers of the world.
+    /// Writes the settings that a user has before Tenterhook is installed: the model, and the MCP servers of
+    /// the [`World`].
     pub prepare: fn(&World) -> Result<()>,
-    /// The client in the world's project, ready for a prompt, with every permission granted, so that only Tenterhook stops
-    /// calls.
+    /// Starts the client with a prompt in the project. Every permission is granted, so that only Tenterhook
+    /// stops calls.
     pub start: Start,
     /// Events that a session with one shell call fires, by the client's names.
     pub life: &'static [&'static str],
@@ -59,8 +60,8 @@ pub(crate) fn added_file(file: &Path, line: &str) -> String {
     format!("*** Begin Patch\n*** Add File: {}\n+{line}\n*** End Patch\n", file.display())
 }
 
-/// One run of a client, from its prompt to its exit. The debug output omits the requests, which are long; they are stored next to
-/// the client's output.
+/// One run of a client, from its prompt to its exit. The debug output omits the requests, which are long; they are
+/// stored next to the client's output.
 pub struct Session {
     /// Whether the client reported success.
     pub success: bool,

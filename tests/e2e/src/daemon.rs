@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon of a world.
+//! The daemon of a test's [`World`].
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use fs_err as fs;
 use crate::programs;
 use crate::world::World;
 
-/// A running daemon, which is killed with the value.
+/// A running daemon. Dropping the value kills it.
 #[derive(Debug)]
 pub struct Daemon(Child);
 
@@ -21,7 +21,7 @@ impl World {
         self.serve_with(self.command(programs::tenterhook()?)?, &["serve", "--listen", "127.0.0.1:0"])
     }
 
-    /// Starts the daemon by a command with these additional arguments.
+    /// Starts the daemon with this command and these additional arguments.
     pub(crate) fn serve_with(&self, mut command: Command, words: &[&str]) -> Result<Daemon> {
         let logs = self.next_logs();
         fs::create_dir_all(&logs)?;
@@ -46,7 +46,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // It may have been killed already.
+        // The daemon may have been killed already.
         drop(self.kill());
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Clients as `crates/harness-install` describes them: the same descriptions that `doctor --prove` uses.
+//! Starts clients with the descriptions in `crates/harness-install`, which `doctor --prove` uses too.
 
 use std::process::Command;
 

@@ -2,10 +2,10 @@
 
 //! Runs real agents, unchanged and headless, with a real installation of Tenterhook.
 //!
-//! A [`World`] is a temporary home directory with a project; [`World::tenterhook`] runs the binary in it; a [`Client`] of
-//! [`clients`] runs the agent there against a scripted model. [`scenarios`] are run with every client, and `matrix.txt` has the
-//! expected results. Tests check the files on disk and the requests to the model, never only Tenterhook's own output. `make
-//! e2e` provides the programs.
+//! A [`World`] is a temporary home directory with a project; [`World::tenterhook`] runs the binary in it; a
+//! [`Client`] of [`clients`] runs the agent there against a scripted model. [`scenarios`] are run with every client,
+//! and `matrix.txt` has the expected results. Tests check the files on disk and the requests to the model, never only
+//! Tenterhook's own output. `make e2e` provides the programs.
 
 mod anthropic_api;
 mod client;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings of a machine: written by `tenterhook install --system` into the world, and shown to a client at their real path below
-//! `/etc` in a bubblewrap sandbox. The host's `/etc` is only read.
+//! Machine-wide settings. `tenterhook install --system` writes them into the test's [`World`]. A bubblewrap
+//! sandbox shows them to a client at their real path below `/etc`. The host's `/etc` is only read.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ use crate::{launched, process};
 
 const SYSTEM_DIRECTORY_VARIABLE: &str = "TENTERHOOK_SYSTEM_DIR";
 
-/// Something that an account or project may do before its client is started.
+/// A change that an account or project may make before its client is started, to disable hooks.
 #[derive(Debug, Default)]
 pub struct Attempt {
     /// Description of the attempt.
@@ -45,7 +45,7 @@ impl World {
         Ok(command)
     }
 
-    /// Installs hooks in the client's settings of the machine.
+    /// Installs hooks in the client's machine-wide settings.
     pub fn install_for_machine(&self, client: &Client) -> Result<()> {
         let directory = self.system_directory();
         fs::create_dir_all(&directory)?;
@@ -103,7 +103,7 @@ impl World {
         Ok(())
     }
 
-    /// The program with the settings of the world's machine below `/etc`.
+    /// Wraps a program in a sandbox that shows the machine-wide settings below `/etc`.
     pub(crate) fn boxed(&self, inner: &Command) -> Result<Command> {
         let mut command = self.command("bwrap")?;
         command.args(["--dev-bind", "/", "/", "--tmpfs", "/etc"]);
@@ -128,7 +128,7 @@ impl World {
 }
 
 impl Client {
-    /// Runs the client like [`Client::run`], in a sandbox with the settings of the world's machine.
+    /// Runs the client like [`Client::run`], in a sandbox with the machine-wide settings.
     pub fn run_on_machine(
         &self,
         world: &World,

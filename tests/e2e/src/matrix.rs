@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Expected results of each client in each scenario, from `matrix.txt`. `docs/reference/harnesses.md` shows the same file, so that
-//! it claims nothing that is not tested here.
+//! Expected results of each client in each scenario, from `matrix.txt`. `docs/reference/harnesses.md` is
+//! generated from the same file, so it claims only what is tested here.
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -15,7 +15,7 @@ const MATRIX: &str = include_str!("../matrix.txt");
 pub enum Expected {
     /// The client does what the scenario tests.
     Holds,
-    /// The client does not do that, for this reason, but nothing worse happens.
+    /// The client does not do what the scenario tests, for this reason, but nothing forbidden happens.
     Cannot(String),
 }
 
@@ -48,7 +48,7 @@ pub fn expected(client: &str, scenario: &str) -> Result<Expected> {
 ///
 /// # Panics
 ///
-/// If the result is not the expected one; the world is then kept.
+/// If the result is not the expected one. The test's directory is then kept.
 pub fn prove(client: &str, scenario: &str) -> Result<()> {
     let expected = expected(client, scenario)?;
     let (_, run) = scenarios::ALL.iter().find(|(name, _)| *name == scenario).context("no such scenario")?;

@@ -10,7 +10,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use fs_err as fs;
 use tenterhook_harness_install::launch::run_to_end;
 
-/// A run takes a few seconds, on a busy machine half a minute; one that takes two minutes hangs.
+/// Time limit of a run. A run takes a few seconds, or half a minute on a busy machine, so after two minutes
+/// it hangs.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Output of a program that ended.
@@ -22,13 +23,14 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// Runs `command` in its own process group, with output in `logs`. Output is written to files instead of pipes, because a
-/// grandchild that keeps a pipe open would block the reader.
+/// Runs `command` in its own process group, with output in `logs`. Output is written to files instead of pipes,
+/// because a grandchild that keeps a pipe open would block the reader.
 pub(crate) fn run(command: &mut Command, logs: &Path) -> Result<Finished> {
     run_within(PATIENCE, command, logs)
 }
 
-/// Runs a command and returns whether it succeeded: some clients fail when a hook denies.
+/// Runs a command and returns whether it succeeded. A failure is not an error here, because some clients fail
+/// when a hook denies a call.
 pub(crate) fn run_to_any_end(command: &mut Command, logs: &Path) -> Result<(bool, Finished)> {
     let (status, finished) = ended_within(PATIENCE, command, logs)?;
     Ok((status.success(), finished))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs under test. They come from the environment, so that no machine's paths are written here. A missing program fails the test:
-//! a skipped test of a guard looks like a passed one.
+//! Programs under test. Their paths come from the environment, so that no machine's paths are written here.
+//! If a program is missing, the test fails, because a skipped test would look like a passed one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scenarios that every client is run through. A scenario sets up a world, runs the client in it and returns what was
-//! [`Seen`]; `matrix.txt` has the expected results.
+//! Scenarios that every client is run through. A scenario sets up a [`World`], runs the client in it and
+//! returns the result as [`Seen`]; `matrix.txt` has the expected results.
 
 mod asked;
 mod calls;
@@ -209,7 +209,7 @@ fn context(client: &Client, on: &str, native: &str) -> Result<Seen> {
 }
 
 fn stop(client: &Client) -> Result<Seen> {
-    // Only once, or the agent would never end.
+    // The hook blocks only once. Otherwise the agent would never end.
     let output = json!({"decision": "block", "reason": CONTEXT});
     let once =
         format!("cat >/dev/null\nmkdir \"$HOME/asked\" 2>/dev/null || exit 0\ncat <<'END'\n{output}\nEND");
@@ -231,7 +231,7 @@ fn subagent(client: &Client) -> Result<Seen> {
     let _daemon = world.serve()?;
     let precious = world.precious()?;
     let errand = [shell(client, &deletion(&precious)), shell(client, "touch errand-done.txt")];
-    // A subagent may run in parallel with the agent, which then has to wait.
+    // A subagent may run in parallel with the main agent, so the main agent has to wait for it.
     let wait = "timeout 15 sh -c 'until test -e errand-done.txt; do sleep 0.1; done'; sleep 0.5";
     let script = ConversationScript::new()
         .turn(start(ERRAND).into())
@@ -295,7 +295,7 @@ fn rewriting_to(client: &Client, command: &str) -> String {
     printing(&json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": input}}))
 }
 
-/// Body of a hook that prints this.
+/// Body of a hook that prints this output.
 pub fn printing(output: &Value) -> String {
     format!("cat >/dev/null\ncat <<'END'\n{output}\nEND")
 }

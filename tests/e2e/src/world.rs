@@ -41,8 +41,8 @@ pub struct Hook<'a> {
 }
 
 impl World {
-    /// Creates an empty home directory with a project that is a repository: the search for the project root must stop there, since the
-    /// home directory may itself be in a repository.
+    /// Creates an empty home directory with a project that is a git repository. The search for the project
+    /// root must stop at this repository, because the home directory may itself be inside another one.
     pub fn new() -> Result<Self> {
         Self::with_mcp_servers(&["records"])
     }
@@ -163,7 +163,8 @@ impl World {
         Ok(fs::write(self.tenterhook_home().join("policy.yaml"), policy.to_string())?)
     }
 
-    /// Every file below the home directory that belongs neither to Tenterhook nor to the project: an uninstall has to restore them.
+    /// Every file below the home directory that belongs neither to Tenterhook nor to the project. `uninstall`
+    /// has to restore these files.
     pub fn settings(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.home()];
@@ -196,7 +197,8 @@ impl World {
         process::run(&mut command, &self.next_logs())
     }
 
-    /// Runs the `tenterhook` binary while a client runs, without ending the client's processes. Returns standard output.
+    /// Runs the `tenterhook` binary while a client runs, without ending the client's processes. Returns standard
+    /// output.
     pub fn tenterhook_beside(&self, args: &[&str]) -> Result<String> {
         let output = self.command(programs::tenterhook()?)?.args(args).output()?;
         let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8_lossy(&output.stderr));
@@ -211,13 +213,13 @@ impl World {
         let secret =
             made.get("secret").and_then(Value::as_str).and_then(totp::decode_base32).context("no secret")?;
         let codes = Codes { secret };
-        // Set up with the previous code; the current one stays valid for the first use.
+        // Codes are set up with the previous code, so that the current code can still be used once.
         let before = totp::code_at(&codes.secret, Codes::step() - 1).context("no code")?;
         self.tenterhook(&["totp", "verify", &before])?;
         Ok(codes)
     }
 
-    /// Sets up codes, for a test that weakens protection from a script; returns a valid one.
+    /// Sets up codes and returns a valid one, for a test that performs a privileged action from a script.
     pub fn code(&self) -> Result<String> {
         self.enroll()?.next()
     }
@@ -266,8 +268,8 @@ impl World {
         Ok(leaves.iter().rev().map(|leaf| leaf["leaf"].clone()).collect())
     }
 
-    /// `program` in the project with a clean environment and an empty standard input, so that no keys or variables of the user who
-    /// runs the tests reach an agent.
+    /// Prepares `program` to run in the project with a clean environment and an empty standard input, so that
+    /// no keys or variables of the user who runs the tests reach an agent.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear().stdin(Stdio::null());

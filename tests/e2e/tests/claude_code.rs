@@ -13,8 +13,8 @@ use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 const NAME: &str = "claude-code";
 
-/// How the client's debug log reports that it dropped part of a settings file. It is reported nowhere else: exit code, standard error
-/// and stream are those of a successful run.
+/// Text in the client's debug log that reports a dropped part of a settings file. The client reports it
+/// nowhere else: exit code, standard error and output stream look like those of a successful run.
 const SETTINGS_COMPLAINT: &str = "Invalid setting";
 
 fn settings(world: &World) -> PathBuf {
@@ -44,8 +44,8 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
         ConversationScript::new().turn(ModelTurn::tool("Bash", input))
     };
     let own_hook_ran = world.home().join("own-hook-ran");
-    // Unusual spacing, mixed line ends, none at the end, and a hook of the user. No comments: the client rejects a settings file with
-    // any.
+    // The file has unusual spacing, mixed line ends, no line end at the end, and a hook of the user. It has
+    // no comments, because the client rejects a settings file with comments.
     let before = format!(
         "{{\r\n\t\"permissions\" :   {{ \"allow\": [ ]   }},\n\n\n  \"hooks\":{{\"PreToolUse\" : [ \
          {{\"matcher\":\"Bash\", \"hooks\":[{{\"type\":\"command\",\"command\":\"echo x >> '{}'\"}}]}}]}} }}",
@@ -76,7 +76,7 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
     Ok(())
 }
 
-/// Control for every test that finds no complaints: the client still words them in this way.
+/// Control test for all tests that find no complaints: the client's log still words a complaint in this way.
 #[test]
 fn the_client_complains_about_settings_it_refuses() -> Result<()> {
     let world = World::new()?;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests specific to Cline: a deny that replaces the requested call by a harmless one, and sessions in its hub.
+//! Tests specific to Cline: a denial replaces the requested call with a harmless one, and sessions may run in
+//! a hub.
 
 use anyhow::Result;
 use fs_err as fs;
@@ -40,8 +41,8 @@ fn a_file_that_must_not_be_written_is_not() -> Result<()> {
     Ok(())
 }
 
-/// A hub runs the sessions of all projects in one process that outlives them, and it may have been started before the hooks were
-/// installed.
+/// A hub runs the sessions of all projects in one process that outlives them. It may have been started before
+/// the hooks were installed.
 #[test]
 fn sessions_in_a_hub_are_guarded_also_in_one_that_was_there_before() -> Result<()> {
     let world = World::new()?;
@@ -77,7 +78,7 @@ fn sessions_in_a_hub_are_guarded_also_in_one_that_was_there_before() -> Result<(
         assert_eq!(denial["policy_rule_id"], "recursive-delete");
         assert_eq!(denial["cwd"], *other.to_string_lossy(), "the directory of the session, not of the hub");
     }
-    // Every call of the two guarded sessions, before and after.
+    // Both guarded sessions have an event before and after every call.
     let count = |event: &str| ledger.iter().filter(|leaf| leaf["native_event"] == event).count();
     assert_eq!((count("TaskStart"), count("PreToolUse"), count("PostToolUse")), (2, 4, 4), "{ledger:#?}");
     let sessions: std::collections::BTreeSet<_> =

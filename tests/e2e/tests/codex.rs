@@ -10,10 +10,10 @@ use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 const REASON: &str = "The harbour master says no.";
 
-/// With these Codex asks for permission, and a model decides if there is no terminal.
+/// With these arguments, Codex asks for permission. Without a terminal, a model decides about the permission.
 const ASKING: &[&str] = &["--approve-for-me", "-c", "sandbox_mode=\"workspace-write\""];
 
-/// With these every answer of the model makes the history too long.
+/// With these arguments, every answer of the model makes the history too long, so that it is compacted.
 const COMPACTING: &[&str] = &["-c", "model_auto_compact_token_limit=1"];
 
 fn codex() -> Result<&'static Client> {
@@ -77,14 +77,15 @@ fn a_call_that_is_asked_about_twice_is_denied_once() -> Result<()> {
     Ok(())
 }
 
-/// The guide lists this as not covered, so the judge asks about programs that read commands from a terminal.
+/// The guide lists typed input as not covered, so the judge asks about programs that read commands from a
+/// terminal.
 // seed: 001-029
 #[test]
 fn write_stdin_fires_no_hook() -> Result<()> {
     let world = guarded(codex()?)?;
     let _daemon = world.serve()?;
     let start = json!({"cmd": "head -n 1 >typed.txt", "tty": true, "yield_time_ms": 1000});
-    // Sessions have random numbers, so this one is not found. Hooks fire before the lookup.
+    // Session numbers are random, so this session is not found. A hook would fire before the lookup.
     let typed = json!({"session_id": 1, "chars": "hello\n", "yield_time_ms": 1000});
     let script = ConversationScript::new()
         .turn(ModelTurn::tool("exec_command", start))
@@ -133,7 +134,7 @@ fn a_compaction_that_a_hook_refuses_does_not_happen() -> Result<()> {
     assert!(refused.contains(&("PreCompact".into(), "deny".into())), "{session:#?}\n{refused:#?}");
     assert!(!refused.iter().any(|(event, _)| event == "PostCompact"), "{session:#?}\n{refused:#?}");
 
-    // Control: no rule matches.
+    // Control: no hook blocks the compaction, and it happens.
     let world = guarded(codex()?)?;
     let _daemon = world.serve()?;
     let session = codex()?.run_with(&world, "go", script(), COMPACTING)?;

@@ -37,7 +37,7 @@ fn hooks_fire_before_and_after_each_tool_and_a_denied_one_does_not_run() -> Resu
     let expected = [row("BeforeTool", "none"), row("AfterTool", "none"), row("BeforeTool", "deny")];
     assert_eq!(tool_events(&world)?, expected, "{session:#?}");
 
-    // Control: without hooks nothing is recorded, and the client deletes it.
+    // Control: without hooks nothing is recorded, and the client deletes the directory.
     let world = World::new()?;
     (gemini()?.prepare)(&world)?;
     let precious = world.precious()?;

@@ -41,7 +41,7 @@ fn a_prompt_and_the_end_of_a_turn_are_there_once_in_a_turn_with_tools() -> Resul
         events.iter().filter(|event| event[0] == native && event[1] == kind).count()
     };
     assert_eq!((count("BeforeAgent", "prompt"), count("BeforeAgent", "other")), (1, 2), "{events:#?}");
-    // The denied end starts another turn, for which the client fires neither.
+    // The denied end starts another turn. The client fires neither event for that turn.
     assert_eq!((count("AfterAgent", "stop"), count("AfterAgent", "other")), (1, 2), "{events:#?}");
     assert_eq!(count("SessionEnd", "session-end"), 1, "{events:#?}");
     for name in ["first.txt", "second.txt"] {
@@ -138,7 +138,7 @@ fn a_project_that_is_not_trusted_is_reported() -> Result<()> {
     world.write(NEW, &settings.replacen('{', "{\"folderTrust\": true,", 1))?;
     let trusted = ".config/llxprt-code/trustedFolders.json";
     world.write_json(trusted, &json!({ world.project().display().to_string(): "DO_NOT_TRUST" }))?;
-    // The client runs no hook there, and leaves no record.
+    // In a project that is not trusted, the client runs no hook, so nothing is recorded.
     let script = ConversationScript::new().turn(shell(llxprt()?, "touch ran.txt"));
     llxprt()?.run_with(&world, "please go on", script, &["--allowed-tools", "run_shell_command"])?;
     assert_eq!(world.ledger()?, Vec::<Value>::new());

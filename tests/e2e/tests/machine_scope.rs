@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks in the machine's settings: settings of accounts and projects do not disable them, except as `install` says. Each row is run
-//! on the real client; a bypass that no longer works fails as well.
+//! Hooks in machine-wide settings. Settings of accounts and projects do not disable them, except in the cases
+//! that `install` reports. Each row is run on the real client. A known bypass that no longer works fails the
+//! test too.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ const REASON: &str = "This would delete a whole directory tree outside the proje
 enum Outcome {
     Denied,
     Ran,
-    /// Not run, but not because of the rule.
+    /// The call did not run, but not because of the rule.
     Other,
 }
 
@@ -41,7 +42,8 @@ fn run_once(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
     let client = clients::find(id)?;
     let world = World::new()?;
     (client.prepare)(&world)?;
-    // Only afterwards, because `install` would report what disables the hooks.
+    // The attempt is written after the installation, because `install` would report settings that disable the
+    // hooks.
     world.install_for_machine(client)?;
     world.write_attempt(attempt)?;
     let _daemon = world.serve_machine()?;
@@ -106,8 +108,8 @@ fn claude_code() -> Result<()> {
     prove("claude-code", &held, &[])
 }
 
-/// What happens to the call in an organisation with these server-managed settings, and whether `doctor` reports it. The settings are
-/// those that the client itself stored.
+/// Returns what happens to the call in an organisation with these server-managed settings. Checks that
+/// `doctor` reports dropped hooks, based on the settings that the client itself stored.
 fn in_organisation(
     settings: fn(&World) -> Result<Option<Value>>,
     is_user_installed: bool,
@@ -130,7 +132,7 @@ fn in_organisation(
     let is_dropped = settings.as_ref().is_some_and(|settings| settings.get("hooks").is_none());
     let says = "ignores every file of managed settings";
     assert_eq!(machine.contains(says), is_dropped, "{machine}\n{session:#?}");
-    // Hooks of the account guard it.
+    // If the account has its own hooks, it is guarded, so `doctor` reports no problem for the account.
     assert_eq!(own.contains(says), is_dropped && !is_user_installed, "{own}\n{session:#?}");
     Ok(outcome)
 }
@@ -140,7 +142,7 @@ fn claude_code_drops_the_machine_s_hooks_while_there_are_server_managed_settings
     assert_eq!(in_organisation(|_| Ok(None), false)?, Outcome::Denied);
     let unrelated = |_: &World| Ok(Some(json!({"cleanupPeriodDays": 30})));
     assert_eq!(in_organisation(unrelated, false)?, Outcome::Ran, "correct what `doctor` says about it");
-    // Both remedies that `doctor` suggests.
+    // These are both remedies that `doctor` suggests.
     assert_eq!(in_organisation(unrelated, true)?, Outcome::Denied);
     let ours = |world: &World| Ok(Some(world.machine_settings("claude-code/managed-settings.json")?));
     assert_eq!(in_organisation(ours, false)?, Outcome::Denied);

@@ -24,7 +24,8 @@ fn a_refused_prompt_shows_its_reason() -> Result<()> {
     Ok(())
 }
 
-/// A `codemode` script calls tools itself; each call is judged on its own, regardless of the script's text.
+/// A `codemode` script calls tools itself. Each of these calls is evaluated on its own, regardless of the
+/// script's text.
 #[test]
 fn a_command_in_a_script_is_judged() -> Result<()> {
     let world = guarded(pi()?)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tenterhook_e2e::scenarios::guarded;
 use tenterhook_e2e::{World, clients};
 
-/// The result for one client, after checking that the proof changed nothing of the user's.
+/// Returns the result for one client, after checking that `doctor --prove` did not change the user's files.
 fn result(world: &World, id: &str) -> Result<(bool, Value)> {
     let before = world.settings()?;
     let (success, report) = world.prove(id)?;
@@ -28,7 +28,7 @@ fn is_proven(id: &str) -> Result<()> {
     Ok(())
 }
 
-/// The result after `change` to a settings file.
+/// Returns the result after applying `change` to a settings file.
 fn after(id: &str, file: &str, change: impl Fn(&str) -> String) -> Result<Value> {
     let world = guarded(clients::find(id)?)?;
     let path = world.home().join(file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every client in every scenario, compared with `matrix.txt`. One test each, so that they run in parallel and a failure names both.
+//! Every client in every scenario, compared with `matrix.txt`. Each combination is a separate test, so that
+//! tests run in parallel and a failure names both the client and the scenario.
 
 use anyhow::Result;
 use tenterhook_e2e::{clients, expected, prove, rows, scenarios};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Transcripts that each client writes of an unguarded session, read by `tenterhook audit`. Nothing is installed.
+//! Each client writes a transcript of an unguarded session, and `tenterhook audit` reads it. Nothing is
+//! installed.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ fn is_read_whole(id: &str) -> Result<()> {
     (client.prepare)(&world)?;
     let precious = world.precious()?;
     let shell = |command: &str| ModelTurn::from((client.shell)(command));
-    // A subagent may run in parallel with the agent, which then has to wait.
+    // A subagent may run in parallel with the main agent, so the main agent has to wait for it.
     let wait = "timeout 15 sh -c 'until test -e errand.txt; do sleep 0.1; done'; sleep 0.5";
     let script = ConversationScript::new()
         .turn(shell("echo hello > greeting.txt"))
@@ -54,7 +55,7 @@ fn is_read_whole(id: &str) -> Result<()> {
         leaves.iter().filter(said).count()
     };
     let seen = ["session-start", "prompt", "pre-tool", "post-tool", "tool-error", "subagent-start"].map(of);
-    // Codex refuses the deletion itself; elsewhere only the second command fails.
+    // Codex refuses the deletion itself. In other clients, only the second command fails.
     let failed = if id == "codex" { 2 } else { 1 };
     assert_eq!(seen, [1, 1, calls, calls - failed, failed, subagents], "{story}");
     world.tenterhook(&["ledger", "verify"])?;

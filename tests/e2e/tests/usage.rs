@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets of clients that report no tokens to their hooks: the scripted model reports token counts, the client writes them into its
-//! transcript, and Tenterhook reads them there.
+//! Budgets of clients that report no tokens to their hooks: the scripted model reports token counts, the client
+//! writes them into its transcript, and Tenterhook reads them there.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use tenterhook_model_server::{ConversationScript, ModelTurn, TurnUsage};
 /// Prompt of the subagent, by which the model recognises it.
 const ERRAND: &str = "run the errand of the subagent";
 
-/// Tokens of an answer; prompts of the same size would hide a number that is counted twice.
+/// Token counts of answer `number`. The counts of all answers differ, so that a count that is added twice is
+/// noticed.
 fn cost(number: u64) -> TurnUsage {
     TurnUsage { input: 1000 + number, output: 100 + number, cache_read: 500 + number, cache_write: 0 }
 }
@@ -88,7 +89,8 @@ fn a_budget_denies_the_next_call(id: &str, with_daemon: bool) -> Result<()> {
     let denied: Vec<_> = ledger.iter().filter(|leaf| leaf["verdict"] == "deny").collect();
     assert_eq!(denied.first().map(|leaf| &leaf["policy_rule_id"]), Some(&json!("session-budget")), "{story}");
     let reason = denied.first().and_then(|leaf| leaf["reason"].as_str()).unwrap_or_default();
-    // The third answer, which requests the denied call, may be in the transcript before the hook reads it.
+    // The third answer requests the denied call. It may be in the transcript before the hook reads the
+    // transcript.
     let is_counted = |answers: u64| {
         let of = |TurnUsage { input, output, cache_read, .. }: TurnUsage| input + output + cache_read;
         let used: u64 = (1..=answers).map(|number| of(cost(number))).sum();

@@ -12,7 +12,8 @@ use crate::terminal_user::{SocketDaemon, code};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Finds a program that an attack needs. If it is not installed, prints that the attack was not tried and returns `None`.
+/// Finds a program that an attack needs. If it is not installed, prints that the attack was not tried and returns
+/// `None`.
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
@@ -128,8 +129,8 @@ fn a_caller_outside_the_daemon_s_pid_namespace_is_unknown_and_its_hook_calls_are
     drop(guard);
 }
 
-/// Same-user mode does not promise to stop this attack: init adopts a process whose parents have exited, and nothing reveals
-/// its origin. Requiring a code prevents the attack.
+/// Same-user mode does not promise to stop this attack: init adopts a process whose parents have exited, and nothing
+/// reveals its origin. Requiring a code prevents the attack.
 #[test]
 fn a_process_that_left_the_tree_is_not_recognised_in_same_user_mode_but_a_code_stops_it() {
     let Some(python) = find_program("python3") else { return };

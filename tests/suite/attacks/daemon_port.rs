@@ -11,7 +11,8 @@ fn is_denied(answer: &HttpReply) -> bool {
     answer.body.contains("\"permissionDecision\":\"deny\"")
 }
 
-/// In an earlier version the rule covered only the default port, but `start` chooses a free port if the default is in use.
+/// In an earlier version the rule covered only the default port, but `start` chooses a free port if the default is in
+/// use.
 #[test]
 fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
     let mut served = RunningDaemon::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A caller can write only to sessions of its own process tree; records about other sessions are marked `unverified`. The
-//! daemon's clock determines the times of records.
+//! A caller can write only to sessions of its own process tree; records about other sessions are marked `unverified`.
+//! The daemon's clock determines the times of records.
 
 use std::path::Path;
 use std::process::Stdio;

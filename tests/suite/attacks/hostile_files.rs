@@ -152,7 +152,7 @@ fn a_pipe_in_place_of_any_file_of_the_home_hangs_no_hook() {
         let there = std::fs::rename(&path, &kept).is_ok();
         make_pipe(&path);
         assert_denied(&test, name);
-        // A pipe in place of a session's memory, and a command that opens the ledger.
+        // A command that opens the ledger does not hang either.
         let ran = test.run_command(limited_command(&test, &["ledger", "stats"]), b"");
         assert!(![124, 137].contains(&ran.exit), "{name}: {} {}", ran.stdout, ran.stderr);
         drop(std::fs::remove_file(&path));
@@ -251,8 +251,8 @@ fn sigterm_ends_a_daemon_whose_ledger_is_locked_within_five_seconds() {
     });
 }
 
-/// Starts a daemon that blocks forever on paths below a directory `stalled`, as on a disk that does not respond. Prints a
-/// note and returns `None` if this cannot be simulated.
+/// Starts a daemon that blocks forever on paths below a directory `stalled`, as on a disk that does not respond.
+/// Prints a note and returns `None` if this cannot be simulated.
 fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<SocketDaemon<'_>> {
     let library = test.path("stalled_disk.so");
     let source = repository().join("tests/suite/attacks/stalled_disk.c");
@@ -346,7 +346,7 @@ fn a_process_with_the_reused_pid_of_an_agent_is_not_that_agent() {
         let text = json!({"pid": own, "start": start, "name": "claude", "harness": "claude-code"});
         std::fs::write(agents.join(format!("{own}-{start}")), text.to_string()).unwrap();
     };
-    // The mark of an agent that had our process id, started earlier and has ended.
+    // This mark belongs to an agent that had the same process id, started earlier and has ended.
     mark(start - 1);
     assert_eq!(is_guarded(), json!(false));
     mark(start);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook programs that are killed while they wait for the daemon. The client may then run the tool without an answer. The
-//! daemon notices and records both the killed hook and the tool that ran.
+//! Hook programs that are killed while they wait for the daemon. The client may then run the tool without an answer.
+//! The daemon notices and records both the killed hook and the tool that ran.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;

@@ -95,8 +95,8 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     let id = tenterhook_event::EventId::from_parts(1, 7);
     let entry = tenterhook_ledger::LedgerEntry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
-    // The state after `kill -9`: the pending line exists, but its record does not. The line is copied before `drop` writes
-    // the record.
+    // The state after `kill -9`: the pending line exists, but its record does not. The line is copied before `drop`
+    // writes the record.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
     drop(ledger);
     assert!(!lines.is_empty(), "sequenced only");
@@ -105,8 +105,8 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     assert!(reader.find(&id.to_string()).unwrap().is_some());
 }
 
-/// Writes pending lines of the same ledger back and checks that opening the ledger recovers their records. Lines of another
-/// ledger could not be used, because they have another seal.
+/// Writes pending lines of the same ledger back and checks that opening the ledger recovers their records. Lines of
+/// another ledger could not be used, because they have another seal.
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
@@ -154,7 +154,7 @@ fn key_files_of_another_ledger_are_found() {
         }
         assert!(verify_problems(&test).contains("has a key of another log"), "{names:?}");
     }
-    // No checkpoint is signed with the foreign key either.
+    // The ledger also refuses to sign a checkpoint with the foreign key.
     let test = home_with_records();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);

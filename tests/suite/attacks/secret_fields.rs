@@ -80,7 +80,7 @@ fn a_secret_is_redacted_in_every_field_of_a_call() {
     for (n, (_, change)) in FIELDS.iter().enumerate() {
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| change(payload, token(n))));
     }
-    // A token in the event name of the request itself.
+    // The event name in the request itself is a token.
     send(&served, 90, &token(90), &payload(&served.test, |_| {}));
     let answers =
         ["/v1/ledger", "/v1/sessions", "/v1/hooks/analytics", "/metrics"].map(|path| served.get(path).body);

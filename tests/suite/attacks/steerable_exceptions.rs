@@ -4,7 +4,8 @@
 
 use super::verdicts::with_verdict;
 
-/// Commands that passed in an earlier version because a comment, a value or a second statement met an exception.
+/// Commands that an earlier version let pass, because a comment, a value or a second statement satisfied an
+/// exception.
 const STEERED_COMMANDS: &[&str] = &[
     "kubectl delete ns prod --dry-run=none",
     "kubectl delete ns prod --dry-run=false",

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::system::{SystemHome, as_stranger, is_root};
 use crate::terminal_user::request;
 
-/// A hook's id may equal the name of a harness; testing the hook is not a call of the harness.
+/// A hook's id may equal the name of a harness. A request to test the hook must not be treated as a call from
+/// the harness.
 #[test]
 fn another_account_cannot_test_the_hooks_of_root() {
     if !is_root() {

@@ -45,7 +45,7 @@ const COPIES_ELSEWHERE: &[&str] = &[
 /// Patterns that match guarded paths.
 const DENIED: &[&str] = &["cat ~/.ssh/*", "rm -rf ~/*", "cat ~/.aws/cred*", "rm ~/.claude/*"];
 
-/// Patterns that could match a path of a locked rule, but do not have to.
+/// Patterns that could match a path of a locked rule, but could match many other paths as well.
 const NOT_DENIED: &[&str] = &["find src -name '*foo*' -exec sed -i s/a/b/ {} +"];
 
 #[test]

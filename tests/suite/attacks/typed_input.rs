@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! If no hook sees text that is typed into a program, the user is asked about programs that read commands from a terminal.
+//! In some harnesses, no hook sees text that is typed into a running program. There, the user is asked about
+//! programs that read commands from a terminal.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lines about a daemon that does not answer. The original's hook then lets every call pass. Tenterhook's hook does so only
-//! where Tenterhook was never installed. With an installation, the rules apply without a daemon, and calls that pass get the
-//! same reply as in the original, without text for the model.
+//! Lines in which the daemon does not answer. OpenAgentLock's hook then lets every call pass. Tenterhook's
+//! hook does so only if Tenterhook was never installed. With an installation, the rules apply without a
+//! daemon, and a call that passes gets the same reply as from OpenAgentLock, without text for the model.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -40,7 +40,7 @@ fn start_foreign_server(test: &TestContext) -> std::thread::JoinHandle<()> {
 #[test]
 fn without_an_installation_every_call_passes_silently_as_in_the_original() {
     let test = installed_home();
-    // The shim alone, in a home without an installation.
+    // The hook program alone, in a directory without an installation.
     let program = test.path("elsewhere/tenterhook-hook");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::fs::copy(test.home().join("bin/tenterhook-hook"), &program).unwrap();

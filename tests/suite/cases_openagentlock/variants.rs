@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cases that the file does not cover: every construct of a policy, matching and not matching.
+//! Cases that the case file does not cover: every construct of a policy, once matching and once not matching.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
@@ -107,13 +107,13 @@ fn packages_on_the_list_pass_and_what_is_nearly_one_does_not() {
             // The original checks only the first name.
             (bash("pip install flask evil"), NO),
             (bash("pip install flask && pip install evil"), NO),
-            // A package manager that Tenterhook does not know.
+            // Tenterhook does not know this package manager.
             (bash("mypm install flask"), None),
             (bash("mypm install evil"), NO),
             (bash("mypm -q add --now \"flask>=2\""), None),
             (bash("mypm install flask-evil"), NO),
             (bash("mypm x;mypm -i flask/../evil"), NO),
-            // Without a name the next gate decides.
+            // A command without a package name is left to the next gate.
             (bash("pip install"), Some("matched rule later (deny)")),
             (bash("yarn install"), Some("matched rule later (deny)")),
         ],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks that everything that pages refer to exists: commands and options in running text, headings that links lead to, and
-//! pages of the site.
+//! Checks that everything that pages refer to exists: commands and options in running text, headings that links lead
+//! to, and pages of the site.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 //! Compares the output that a page shows with the output of the command.
 //!
 //! Values that differ from run to run (ids, hashes, times, durations, sizes, process ids, the number of built-in
-//! rules, the account) are treated as equal, and so are runs of blanks. In a page, `…` stands for any text within a line. A
-//! line that contains only `…` stands for any lines.
+//! rules, the account) are treated as equal, and so are runs of blanks. In a page, `…` stands for any text within a
+//! line. A line that contains only `…` stands for any lines.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

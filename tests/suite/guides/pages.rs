@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Describes each page: the setup before its first command, the files that its reader writes, and the commands that need
-//! special treatment.
+//! Describes each page: the setup before its first command, the files that its reader writes, and the commands that
+//! need special treatment.
 
 use serde_json::json;
 

@@ -23,8 +23,8 @@ const MARK: char = '\u{1e}';
 /// How long a command runs if it does not end until the reader stops it.
 const WATCH_TIME: Duration = Duration::from_millis(800);
 
-/// Waits for a line, which is sent once the test is no longer an ancestor of the script. Then runs `$2` with the working
-/// directory and the variables that the previous command left.
+/// Waits for a line, which is sent once the test is no longer an ancestor of the script. Then runs `$2` with the
+/// working directory and the variables that the previous command left.
 const SCRIPT: &str = r#"read -r go; trap : INT; cd "$(cat "$1/cwd")"; . "$1/variables"; printf '\036'
 eval "$2"
 code=$?; printf '\036'; pwd >"$1/cwd"; export -p >"$1/variables"; echo $code >"$1/tmp"; mv "$1/tmp" "$1/code""#;
@@ -213,7 +213,8 @@ impl Reader {
         self.agent_calls("claude-code", "PreToolUse", &payload, false);
     }
 
-    /// A code of the authenticator app. The test resets the last accepted code, as if half a minute had passed since then.
+    /// A code of the authenticator app. The test resets the last accepted code, as if half a minute had passed since
+    /// then.
     pub(super) fn code(&self) -> String {
         let file = |name| self.path("~/.local/state/tenterhook").join(name);
         let path = [file("totp"), file("totp.new")].into_iter().find(|path| path.exists());
@@ -271,8 +272,8 @@ fn answer(text: &str, code: impl Fn() -> String) -> Option<(String, usize)> {
     Some((typed, question.get(0)?.end()))
 }
 
-/// The output as it is finally visible on the screen: of a line that is rewritten, such as a progress line, only the last
-/// text.
+/// The output as it is finally visible on the screen: of a line that is rewritten, such as a progress line, only the
+/// last text.
 fn last_writing(output: &str) -> String {
     let lines = output
         .split('\n')

@@ -42,7 +42,8 @@ impl EventDispatcher for AgentPipeline {
     }
 }
 
-/// Waits for a user's answer if the outcome is `ask`. For a tool call, the user is asked at the permission request.
+/// Waits for a user's answer if the outcome is `ask`. For a tool call, the user is asked when the permission
+/// request event is fired, not before.
 async fn wait_for_approval(daemon: &Daemon, call: &HookCall, outcome: Outcome, until: Instant) -> Outcome {
     let outcome = match (call.event.event, outcome.decision) {
         (EventKind::PreTool, _) => return outcome,

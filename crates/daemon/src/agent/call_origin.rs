@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tracks which hooks caused a call. When a hook's handler runs a tool, that hook is not asked about the tool call,
-//! because it would wait for itself. Hooks that caused the handled event are skipped too, so a chain always ends.
+//! Tracks which hooks caused a call. When the handler of a hook runs a tool, that hook is not asked about the
+//! tool call, because it would wait for itself. Hooks that caused the event being handled are skipped too, so
+//! a chain of hooks always ends.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,8 +47,8 @@ pub(super) fn current_chain() -> HookChain {
 }
 
 impl HookChains {
-    /// Returns the hooks that caused a program's work. The result contains only the program's own hooks, so a program
-    /// cannot cause another program's hooks to be skipped.
+    /// Returns the hooks that caused a program's work. The result contains only hooks of this program
+    /// (`own`), so a program cannot cause another program's hooks to be skipped.
     pub(super) fn chain_of(&self, handling: Option<&HandledEvent>, own: &[ClientHook]) -> HookChain {
         let Some(handling) = handling else { return HookChain::default() };
         let before = handling.event_id.parse().ok().and_then(|id| self.find(id)).unwrap_or_default();

@@ -156,8 +156,8 @@ impl Drop for ReservedSession<'_> {
     }
 }
 
-/// Parses the name of a permission mode. Modes that ask less often need the Unix socket: over TCP the caller cannot
-/// be identified, and a guarded agent could choose a mode that asks less often than its own harness.
+/// Parses the name of a permission mode. Modes that ask less often need the Unix socket: over TCP the caller
+/// cannot be identified, so a guarded agent could create a session that asks less often than its own harness.
 fn parse_mode(name: &str, peer: Peer) -> Result<PermissionMode, ProgramRefusal> {
     if name.is_empty() {
         return Ok(PermissionMode::Default);

@@ -83,7 +83,8 @@ pub(crate) async fn answer(
     Ok(ApprovalResult { id: approval.id, answer: verdict, scope: Some(scope), rule })
 }
 
-/// Refuses an answer to a call that was not shown. A sender could replace a call by one whose id ends alike.
+/// Refuses an approval of a call that the user was not shown. An approval must contain the full id, because a
+/// sender could replace the call with another one whose id has the same ending.
 fn check_shown(
     approval: &Approval,
     id: &str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that wait for a user's approval because a rule or hook asks and the harness cannot.
+//! Calls that wait for a user's approval, because a rule or hook asks and the harness itself cannot ask the user.
 //!
 //! The `ask` is recorded before a user sees it. Its result (approved, denied, expired) is a second record, linked to
 //! the first. Waiting calls are in memory only, and are denied when the daemon shuts down.
@@ -66,8 +66,8 @@ struct ListedCall<'a> {
     id: EventId,
 }
 
-/// Returns until when a call may wait for a user; `None` if the harness asks the user itself or the event cannot be
-/// prevented. `began` is when the caller started to wait, and `within` is its timeout.
+/// Returns the time until which a call may wait for a user; `None` if the harness asks the user itself or the
+/// event cannot be prevented. `began` is when the caller started to wait, and `within` is its timeout.
 pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
     harness.event(event).filter(|row| row.ask == AskSupport::Wait)?;
     let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));
@@ -201,7 +201,6 @@ impl Approvals {
         }
     }
 
-    /// Returns the number of waiting calls.
     pub(crate) fn count(&self) -> usize {
         self.lock_pending().len()
     }
@@ -255,7 +254,7 @@ impl Approvals {
     fn add_pending(&self, pending: WaitingCall) -> Option<ListedCall<'_>> {
         let id = pending.approval.id;
         let mut all = self.lock_pending();
-        // A repeated id means that the same call was sent twice: the first one stays.
+        // A repeated id means that the same call was sent twice. The first one stays in the list.
         if all.contains_key(&id) {
             return None;
         }

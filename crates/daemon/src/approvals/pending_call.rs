@@ -8,7 +8,6 @@ use tenterhook_event::{HookCall, Outcome, Timestamp};
 use tenterhook_home::call_meta;
 use tokio::time::Instant;
 
-/// Describes a waiting call.
 pub(super) fn describe_call(call: &HookCall, outcome: &Outcome, until: Instant) -> Approval {
     let event = &call.event;
     let left = until.saturating_duration_since(Instant::now());

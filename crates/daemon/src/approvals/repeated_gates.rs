@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Asks only once about a call that reaches several gates: Qwen Code sends `PermissionRequest` and then `PreToolUse`;
-//! Codex sends them in the opposite order.
+//! Asks only once about a call that reaches several gates. A gate is an event that can stop a call. Qwen Code
+//! sends `PermissionRequest` and then `PreToolUse`; Codex sends them in the opposite order.
 //!
-//! An approval at one gate covers each other gate of the same call once, for a short time. The gate where it was
-//! given asks again for the next call, so one approval cannot let a call run twice.
+//! An approval at one gate covers each other gate of the same call once, for a short time. If the same call reaches
+//! the gate of the approval again, the user is asked again, so one approval cannot let a call run twice.
 
 use std::time::Duration;
 

@@ -68,7 +68,8 @@ impl ChangeReports {
         let watch = match self.watch(path, flags) {
             // The file was removed after the path was resolved; its parent directory reports that.
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
-            // A directory without read permission can be traversed, but moving it would not be reported.
+            // Any other error is returned. For example, a directory without read permission can be part of a
+            // path, but the kernel does not report that it is moved.
             other => other?,
         };
         let names: &mut Names = watched.entry(watch).or_default();
@@ -93,7 +94,8 @@ impl ChangeReports {
                 return std::future::pending().await;
             }
             let counts = read_reports(&self.descriptor, &self.watched);
-            // Makes the runtime check whether reports are left. The buffer is too small to consume one.
+            // A read that would block makes the runtime wait for the next report. The one-byte buffer is too
+            // small to consume a report.
             let _ = self.descriptor.try_read(&mut [0]);
             if counts {
                 return;

@@ -5,7 +5,6 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// Maximum number of symbolic links in a path.
 const MAX_LINKS: usize = 40;
 
 /// A directory or file to watch.

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`
+/// Length of the connection preface: `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`.
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
 /// Default frame limit of HTTP/2; the library refuses larger frames.

@@ -74,7 +74,8 @@ pub(super) async fn open(
         while let Ok(Some(response)) = answers.message().await {
             let call_id = response.call_id;
             if call_id == 0 && response.hook_id.is_empty() {
-                // A client that answers every message also answers remarks. That must not cause another remark.
+                // A client that answers every message also answers remarks. A remark about such an answer
+                // would cause an endless exchange.
                 tracing::debug!(client = hearing.name(), "answer to a message that is not a question");
                 continue;
             }

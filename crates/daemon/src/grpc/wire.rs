@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use crate::sdk::{HookRegistration, ProgramRefusal, RefusalCode};
 
-/// Builds an error message of the protocol.
 pub(super) fn error(code: ErrorCode, message: impl Into<String>, hint: &str) -> HookError {
     HookError { code: code.into(), message: message.into(), hint: hint.to_owned() }
 }
@@ -44,7 +43,6 @@ impl From<ProgramRefusal> for HookError {
     }
 }
 
-/// Converts a request to register a hook.
 pub(super) fn hook_request(request: RegisterHookRequest) -> Result<HookRegistration, HookError> {
     let RegisterHookRequest { event_type, matcher, config, hook_id } = request;
     let HookConfig { priority, timeout_ms, r#async, fail_behavior, linger_ms } = config.unwrap_or_default();
@@ -93,7 +91,8 @@ pub(super) fn event_message(sent: SdkMessage) -> HookEvent {
                 CancelReason::Unregistered => (ErrorCode::ErrorUnregistered, "the hook was unregistered"),
             };
             let (kind, error) = (HookEventKind::HookCancel, Some(error(code, message, "")));
-            // The hook id is left out, so that a client that answers every message does not answer for the hook.
+            // The hook id is left out. Otherwise a client that answers every message would answer this one in
+            // the hook's name.
             HookEvent { call_id, error, ..message_of_kind(kind) }
         }
         SdkMessage::Refused { call_id, why } => refused_answer(call_id, ErrorCode::ErrorInvalid, why),
@@ -149,7 +148,7 @@ fn read_answer(
     delay: Option<i32>,
 ) -> Result<A3sAnswer, HandlerError> {
     let action = match action {
-        // A block counts even if other fields of the answer are invalid.
+        // A block applies even if other fields of the answer are invalid.
         HookAction::Block => {
             return Ok(A3sAnswer { action: A3sAction::Block, reason, modified: None, delay: None });
         }

@@ -2,9 +2,9 @@
 
 //! Identifies the process that opened a connection, for privileged actions.
 //!
-//! `SO_PEERCRED` returns the pid of the process that called `connect`; another process may have that pid by now. A
-//! pid and a start time together are unique, so both are read while a pidfd shows that the process is running. In
-//! doubt the result is `None`, and privileged actions are refused.
+//! `SO_PEERCRED` returns the pid of the process that called `connect`; another process may have that pid by
+//! now. A pid and a start time together are unique, so both are read while a pidfd shows that the process is
+//! running. If the process cannot be verified, the result is `None`, and privileged actions are refused.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;

@@ -34,7 +34,7 @@ pub(crate) enum Peer {
     },
     /// A caller over TCP with the correct token.
     Token,
-    /// A browser with a cookie from a one-time link. The cookie proves nothing else.
+    /// A browser with a cookie from a one-time link. The cookie proves nothing beyond the possession of that link.
     Browser,
 }
 

@@ -163,7 +163,7 @@ async fn finish(mut stream: UnixStream, mut pending: PendingAnswer) {
             () = input_ended(&stream), if is_watched => is_watched = false,
             _ = waits.tick() => {}
         }
-        // A caller that closed only its own direction still reads.
+        // A caller may close its writing side and still read the answer.
         if stream.write_all(b"TH1 wait\n").await.is_err() {
             // The caller was killed, or is now evaluating the call itself. This decision is recorded anyway, and a
             // decision made by the caller will be linked to it.
@@ -193,7 +193,8 @@ async fn input_ended(stream: &UnixStream) {
     }
 }
 
-/// Sends the answer. Returns whether the caller read it: if it closed with unread bytes, an error is reported here.
+/// Sends the answer. Returns whether the caller read it: if the caller closes the connection with unread
+/// bytes, the kernel reports an error here.
 async fn deliver(mut stream: UnixStream, reply: &[u8]) -> bool {
     if !matches!(timeout(TRANSFER_TIMEOUT, stream.write_all(reply)).await, Ok(Ok(()))) {
         return false;
@@ -254,7 +255,7 @@ impl PendingAnswer {
         }
     }
 
-    /// Notes that the answer does not arrive, before a result of the call can be reported.
+    /// Notes that the answer does not arrive. This happens before the harness can report a result of the call.
     fn note_undelivered(&self) -> Option<UndeliveredAnswer> {
         let AskedCall { id, hook, .. } = self.call.as_ref()?;
         let harness = tenterhook_harness::find_harness(&hook.harness)?;

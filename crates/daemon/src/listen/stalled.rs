@@ -57,12 +57,10 @@ impl BusyTimes {
         since
     }
 
-    /// Marks a thread as busy.
     pub(super) fn begin(&self, since: &BusySince) {
         since.0.store(self.now().max(1), Ordering::Relaxed);
     }
 
-    /// Returns the number of stalled threads.
     pub(super) fn count_stalled(&self) -> usize {
         let limit = u64::try_from(STALLED_AFTER.as_millis()).unwrap_or(u64::MAX);
         let now = self.now();

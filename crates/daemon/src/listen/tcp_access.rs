@@ -35,7 +35,6 @@ impl TcpAccess {
         Self { check, port: address.port(), daemon: Arc::clone(daemon) }
     }
 
-    /// Returns the daemon that is served.
     pub(super) fn daemon(&self) -> &Arc<Daemon> {
         &self.daemon
     }

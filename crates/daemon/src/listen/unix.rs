@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Serves the Unix socket. The kernel identifies the peer; a connection from a foreign account is closed unread.
+//! Serves the Unix socket. The kernel identifies the peer; a connection from an account that may not use this
+//! daemon is closed unread.
 //!
 //! The latency of a hook call matters, so a call wakes only one thread: a few threads wait for connections, and the
 //! one that accepts a call reads, evaluates, records and answers it. Work that would block this thread (a slow
@@ -58,7 +59,6 @@ struct HookThreadState {
 }
 
 impl HookThreads {
-    /// Starts the threads.
     pub(crate) fn start(
         listener: UnixListener,
         daemon: Arc<Daemon>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Keeps programs with hooks: who they are, which hooks they registered, and how long hooks outlive a connection.
+//! Keeps the programs that registered hooks: who they are, which hooks they registered, and how long the
+//! hooks outlive a connection.
 //!
 //! [`crate::grpc`] carries a program's stream and calls this module; the engine asks hooks and reads their answers
 //! ([`tenterhook_engine::sdk`]). A client id is a secret, because it identifies the program.
@@ -131,8 +132,8 @@ impl ProgramRegistry {
         Ok(client)
     }
 
-    /// Checks the limits for one more hook. The limits in the settings are for one program; all programs together get
-    /// a multiple of them, shared so that no program takes what others need.
+    /// Checks the limits for one more hook. The limits in the settings are for one program. All programs
+    /// together get a multiple of them, divided so that every program gets a fair share.
     fn check_limits(
         &self,
         id: &ClientId,
@@ -176,7 +177,6 @@ impl ProgramRegistry {
         })
     }
 
-    /// Returns the hooks of a program.
     pub(crate) fn hooks_of(&self, id: &ClientId) -> Vec<ClientHook> {
         self.lock().get(id).map(|slot| slot.hooks.clone()).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks who may register hooks, remove them, and use the daemon's own agent. No proof from a user is needed: a hook
-//! can deny a call or change it (the change is evaluated), but never allow it. A guarded agent is refused, because it
-//! must not choose who guards it.
+//! Checks who may register hooks, remove them, and use the daemon's own agent. No confirmation by a user is
+//! needed: a hook can deny a call or change it (the changed call is evaluated too), but never allow it. A
+//! guarded agent is refused, because it must not choose the hooks that guard it.
 
 use serde_json::Value;
 use tenterhook_authority::{Action, Agent, Ancestry, Authority, AuthorityRefusal, Caller};

@@ -83,7 +83,6 @@ pub(crate) async fn register(
     Ok((hook_id, old.is_some()))
 }
 
-/// Removes a hook.
 pub(crate) async fn unregister(
     daemon: &Arc<Daemon>,
     peer: Peer,
@@ -203,7 +202,6 @@ fn parse_duration(what: &str, ms: i32, most: Duration) -> Result<Option<Duration
     }
 }
 
-/// Whether a string is a valid hook name.
 pub(crate) fn is_hook_name(id: &str) -> bool {
     let plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     (1..=64).contains(&id.len()) && plain

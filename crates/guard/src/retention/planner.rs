@@ -126,7 +126,8 @@ mod tests {
         let reader = ledger(dir.path(), 10);
         assert_eq!(reader.size().unwrap(), 11);
         assert_eq!(last(&reader, Some(90), None), None);
-        // Record 7 is from 07:00 three days ago. By the limit, that day is not over yet.
+        // Ages count in whole days. Record 7 was written at 07:00 three days ago, which is after the cutoff
+        // at midnight.
         assert_eq!(last(&reader, Some(3), None), Some(6));
         assert_eq!(last(&reader, Some(1), None), Some(8));
         let all = reader.content_bytes(0..11).unwrap();

@@ -166,7 +166,8 @@ impl FileCursor {
             }
             *left -= read.min(*left);
             if !is_whole && read < MAX_LINE_BYTES && !self.is_skipping {
-                // The line is too long for the bytes left in this call, not for later calls.
+                // The line is too long for the bytes that this call may still read, but a later call can read
+                // it.
                 return Ok(());
             }
             self.offset += read;
@@ -211,7 +212,8 @@ impl FileCursor {
                 if self.replayed_until_ms.is_some_and(|until| ts_ms.is_none_or(|ts| ts <= until)) {
                     return;
                 }
-                // After the file is replaced, responses up to this time are skipped, so a time in the future would skip new ones.
+                // After the file is replaced, responses up to this time are skipped, so a time in the future would
+                // skip new ones.
                 self.counted_until_ms = self.counted_until_ms.max(ts_ms.unwrap_or_default().min(now_ms));
                 let known = self.recent.iter().position(|(other, _)| *other == key);
                 let before = known.and_then(|at| self.recent.remove(at)).map(|(_, before)| before);

@@ -8,8 +8,8 @@ use tenterhook_event::{Event, EventId, NativePayload};
 
 use super::*;
 
-/// A million tokens of this model cost 4 dollars for input, 20 for output, 0.20 read from the cache and 5 written to
-/// it.
+/// Prices for a million tokens of this model: 4 dollars for input, 20 for output, 0.20 for reads from the
+/// cache and 5 for writes to it.
 const MODEL: &str = "claude-opus-5-5";
 const NOW: u64 = 1_794_825_314_000;
 
@@ -62,7 +62,7 @@ impl Session {
         self.reader.read(&request, TranscriptOwner::current(), max_bytes)
     }
 
-    /// Returns the known output tokens, and why there may be more.
+    /// Returns the number of output tokens, if known, and why the number may be too low.
     fn output(&self) -> (Option<u64>, Option<String>) {
         let usage = self.look(NOW).usage;
         (usage.as_ref().map(|usage| usage.output_tokens), usage.and_then(|usage| usage.unknown))
@@ -157,7 +157,7 @@ fn a_file_that_is_cut_replaced_or_removed_takes_nothing_back() {
     assert_eq!(session.known(), 11);
     session.append(&answer("c", 7, 3));
     assert_eq!(session.known(), 18);
-    // Another file has the same beginning.
+    // Another file with the same beginning replaces the transcript.
     std::fs::remove_file(&session.path).unwrap();
     assert_eq!(session.output().0, Some(18));
     assert!(session.output().1.unwrap().ends_with("s.jsonl` was removed"));

@@ -119,7 +119,6 @@ pub(crate) fn rebuild_index(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Visits the rows of a block.
 fn each_row(
     connection: &Connection,
     number: u64,

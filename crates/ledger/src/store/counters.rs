@@ -2,8 +2,9 @@
 
 //! Counts the records in full blocks, by hour and indexed columns.
 //!
-//! The transaction that fills a block writes its counters, so statistics read counters and at most 255 records. A
-//! removal subtracts the old records and adds the remaining ones. `verify` compares sums, with constant memory.
+//! The transaction that fills a block writes its counters, so statistics read the counters and at most 255
+//! records. When records are removed, their old counts are subtracted and the counts of what remains are
+//! added. `verify` compares checksums over all counters, which needs constant memory.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -45,7 +46,6 @@ pub(crate) struct CounterValues {
     pub(crate) records: u64,
     /// Number of decisions superseded by a later record.
     pub(crate) undelivered: u64,
-    /// Number of stored payloads.
     pub(crate) payloads: u64,
     pub(crate) payload_bytes: u64,
     pub(crate) erased: u64,

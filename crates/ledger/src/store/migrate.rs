@@ -9,9 +9,9 @@ use super::error::OpenError;
 
 /// One migration for each format. A released migration must not change.
 const MIGRATIONS: &[&str] = &[
-    // 1. A leaf's row contains the hashes it completes (`nodes`), its indexed columns, its bytes and its payload. The
-    //    payload is the last column, so that other columns can be read without it. Most decisions are `none` or
-    //    `allow` and name no rule, so two indexes are partial.
+    // 1. A leaf's row contains the hashes of the subtrees that the leaf completes (`nodes`), its indexed
+    //    columns, its bytes and its payload. The payload is the last column, so that other columns can be
+    //    read without it. Most decisions are `none` or `allow` and name no rule, so two indexes are partial.
     "CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
         nodes BLOB NOT NULL,
@@ -80,7 +80,7 @@ const MIGRATIONS: &[&str] = &[
         SELECT CAST(substr(value, instr(value, char(10)) + 1) AS INTEGER), unixepoch() * 1000, value
         FROM meta WHERE name = 'head';
     DELETE FROM meta WHERE name = 'head';",
-    // 5. Stores the number of the first leaf from which on every row has a `head` value; earlier rows may have none.
+    // 5. Stores a leaf number. Every row from this number on has a `head` value; earlier rows may have none.
     "INSERT OR REPLACE INTO meta SELECT 'heads_from', CAST(coalesce(max(seq) + 1, 0) AS TEXT) FROM leaves;",
     // 6. Counters for statistics (see `counters.rs`) and filters for text search (see `text_filter.rs`).
     "CREATE TABLE counters (

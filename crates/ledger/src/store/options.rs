@@ -49,7 +49,8 @@ pub struct LedgerOptions {
     pub max_payload: usize,
     /// Limits for a commit shared by several appends.
     pub batch: BatchLimits,
-    /// Threads that may append soon, if the process reports them. Entries wait for others only while one works.
+    /// Counter of the threads that may append soon, if the process reports them. An entry waits for others to
+    /// share its commit only while one of these threads is working.
     pub callers: Option<Arc<BusyCallers>>,
     /// Maximum length of the queue. When it is full, appends wait or are refused.
     pub queue: usize,

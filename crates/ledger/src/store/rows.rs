@@ -40,7 +40,6 @@ impl Nodes for StoredNodes<'_> {
     }
 }
 
-/// Returns the number of leaves.
 pub(crate) fn size(connection: &Connection) -> rusqlite::Result<u64> {
     let mut statement = connection.prepare_cached("SELECT coalesce(max(seq) + 1, 0) FROM leaves")?;
     statement.query_row([], |row| get_u64(row, 0))
@@ -61,7 +60,6 @@ pub(crate) struct NewLeaf<'a> {
     pub(crate) head: Option<&'a [u8]>,
 }
 
-/// Inserts a leaf's row.
 pub(crate) fn insert_leaf(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::Result<()> {
     let columns = leaf.columns;
     let mut statement = connection.prepare_cached(
@@ -99,7 +97,6 @@ pub(crate) fn set_meta(connection: &Connection, name: &str, value: &str) -> rusq
     connection.prepare_cached(sql)?.execute([name, value]).map(drop)
 }
 
-/// Stores a checkpoint.
 pub(crate) fn set_checkpoint(
     connection: &Connection,
     size: u64,

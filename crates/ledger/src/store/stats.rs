@@ -185,8 +185,8 @@ fn whole_hours(filter: &Filter) -> (Range<u64>, Vec<(u64, u64)>) {
 }
 
 impl Reader {
-    /// Counts the matching records. For full blocks it reads counters, unless the filter has a session or a text,
-    /// which occur in few blocks.
+    /// Counts the matching records. For full blocks it reads the counters. If the filter has a session or a
+    /// text, it reads the records instead, because only few blocks contain matches.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
         // One transaction gives consistent counts.
         let transaction = self.connection.unchecked_transaction()?;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Undelivered decisions: the hook timed out and decided in-process, and a later leaf records the hook's decision.
+//! Undelivered decisions. The daemon decided and recorded an event, but the hook had timed out and decided by
+//! itself. A later leaf records the hook's decision, which is the one that the harness received.
 //!
-//! The later leaf's envelope is authoritative. The table prevents an event from being counted twice.
+//! The later leaf's envelope is authoritative. The table `undelivered` lists the earlier leaves, so that an
+//! event is not counted twice.
 
 use std::collections::BTreeSet;
 

@@ -43,7 +43,8 @@ pub(crate) struct SigningState {
 /// Whether the ledger was last opened with relaxed durability, so that it may have pending lines.
 pub(super) fn was_relaxed(connection: &Connection) -> rusqlite::Result<bool> {
     let Some(settings) = rows::get_meta(connection, SETTINGS_KEY)? else { return Ok(false) };
-    // A wrong guess would refuse valid lines in the pending file.
+    // If the settings cannot be parsed, opening fails. With a wrong guess, valid lines in the pending file
+    // would be refused.
     let settings: Value = serde_json::from_str(&settings).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
     })?;
@@ -144,8 +145,9 @@ impl Writer {
         self.sign_with(&[&*signer])
     }
 
-    /// Signs the tree in the open transaction. Leaves and signature become durable together, so no leaf is ever
-    /// unsigned. The new head replaces the previous one (see [`rows::set_head`]), which would permit a rollback.
+    /// Signs the tree in the open transaction. Leaves and signature become durable together, so no leaf is
+    /// ever unsigned. The new head replaces the previous one (see [`rows::set_head`]), because an old head
+    /// would make a rollback look valid.
     pub(super) fn move_head(&mut self, from: Option<u64>) -> Result<(), AppendError> {
         let last = self.tree.size().checked_sub(1);
         if let (Some(last), true) = (last, self.head != last) {
@@ -239,7 +241,6 @@ impl Writer {
         [pending, self.signing.due, poll, self.wal.idle_due()].into_iter().flatten().min()
     }
 
-    /// Runs due maintenance.
     pub(crate) fn run_maintenance(&mut self) {
         let now = Instant::now();
         if self.pending.as_ref().and_then(|pending| pending.due).is_some_and(|due| due <= now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Opening a ledger for one leaf, as a hook does without a daemon.
+//! A hook that runs without a daemon opens the ledger to record one leaf.
 
 use tenterhook_ledger::{Appended, Ledger, LedgerEntry, LedgerOptions, OpenedLedger, SealedEntry};
 

@@ -76,7 +76,6 @@ pub(crate) fn decided(event: Event, outcome: &Outcome) -> LedgerEntry {
     )
 }
 
-/// Records these decisions, in batches.
 pub(crate) fn record(ledger: &Ledger, numbers: std::ops::RangeInclusive<u64>) {
     let (sender, results) = std::sync::mpsc::channel();
     let count = numbers.clone().count();
@@ -146,7 +145,6 @@ impl TestLedger {
         self.reader().verify(expect, &mut |_, _| ())
     }
 
-    /// The problem that `verify` finds.
     pub(crate) fn complaint(&self) -> String {
         self.verify().unwrap_err().to_string()
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counters and text filters of full blocks: they agree with a scan of all records, also after removals, and damage to
-//! them is found and repaired.
+//! Counters and text filters of full blocks. They agree with a scan of all records, even after removals.
+//! Damage to them is found and repaired.
 
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_ledger::{Filter, LeafKind, Ledger, Reader, SealedEntry, Stats};
@@ -10,7 +10,7 @@ use crate::common::{NOW, TestLedger, decided, event, find_secrets, options, outc
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// 700 decisions of ten hours: two full blocks and some more. Their times are not in order.
+/// A ledger with 700 decisions from ten hours: two full blocks and a part of a third. Their times are not in order.
 fn busy() -> TestLedger {
     let test = TestLedger::new();
     let ledger = test.open();
@@ -49,7 +49,7 @@ fn filters() -> Vec<Filter> {
     ]
 }
 
-/// Reads the store without its counters and filters.
+/// Reads the store as if it had no counters and filters.
 fn scanned<T>(test: &TestLedger, read: impl Fn(&Reader) -> T) -> T {
     test.database().execute_batch("PRAGMA user_version = 5").unwrap();
     let found = read(&test.reader());
@@ -97,7 +97,7 @@ fn erasing_pruning_and_superseding_keep_the_counters_right() {
         AND records = 0";
     let left: u32 = test.database().query_row(names, [], |row| row.get(0)).unwrap();
     assert_eq!(left, 0, "a counter without a record names nothing");
-    // One in a full block, and one that is not counted yet.
+    // The first record is in a full block. The second is in the last block, which has no counters yet.
     for number in [400, 699] {
         let mut event = event(number);
         event.id = EventId::from_parts(NOW + number, u128::from(number));

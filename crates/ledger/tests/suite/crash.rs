@@ -15,7 +15,8 @@ use crate::common::{TestLedger, clock, entry, event, key, options};
 const ROUNDS: u64 = 20;
 const NUMBERS: u64 = 1_000_000;
 
-/// Not a test: the process that is killed. Its input has the directory, the first number and the durability.
+/// The code of the process that is killed; it is not a test of its own. Its input is the directory, the first
+/// number and the durability.
 #[test]
 #[ignore = "the tests below start it"]
 fn child() {
@@ -50,7 +51,7 @@ fn child() {
     });
 }
 
-/// Opens, records and closes repeatedly, as hooks do without a daemon.
+/// Opens the ledger, records an entry and closes it, repeatedly, as hooks without a daemon do.
 fn append_briefly(dir: &Path, start: u64) {
     for number in start..start + NUMBERS {
         let options = LedgerOptions { key: Some(key(1)), ..LedgerOptions::brief(clock) };
@@ -75,7 +76,7 @@ fn print_line(line: &str) {
     out.flush().unwrap();
 }
 
-/// The child, to be started through `wrapper`, a shell text that ends in `exec "$@"`.
+/// Returns the command that starts the child. `wrapper` is a shell script that ends in `exec "$@"`.
 pub(crate) fn command(program: &Path, wrapper: &str) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(wrapper).arg("sh").arg(program);
@@ -83,7 +84,6 @@ pub(crate) fn command(program: &Path, wrapper: &str) -> Command {
     command
 }
 
-/// Starts the child with this input.
 pub(crate) fn start(mut command: Command, input: &str) -> Child {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -123,7 +123,6 @@ fn soak_rounds() -> Option<u64> {
     std::env::var("TENTERHOOK_SOAK").ok()?.parse().ok()
 }
 
-/// Prints the progress of a soak.
 pub(crate) fn progress(what: &str, round: u64, rounds: u64, more: &str) {
     if soak_rounds().is_some() && (round.is_multiple_of(10) || round == rounds) {
         eprintln!("{what}: round {round} of {rounds}{more}");
@@ -162,7 +161,7 @@ fn kill_repeatedly(durability: &str, rounds: u64, within: u64) {
             let opened = Ledger::open(&test.dir, options())
                 .unwrap_or_else(|error| panic!("round {round}, seed {seed}: {error}"));
             let reader = test.reader();
-            // Entries of earlier rounds were checked before; the last round checks all of them again.
+            // Entries from earlier rounds have already been checked. The last round checks all of them again.
             let checked = if last { &all[..] } else { &all[all.len() - 1..] };
             for number in checked.iter().flatten() {
                 let id = event(*number).id.to_string();
@@ -201,7 +200,7 @@ fn kill_once(test: &TestLedger, durability: &str, round: u64, after_us: u64) -> 
     let input = format!("{} {} {durability}", test.dir.display(), 1 + round * NUMBERS);
     let mut child = start(command(&std::env::current_exe().unwrap(), r#"exec "$@""#), &input);
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    // Most processes are killed while recording, every fourth possibly while opening.
+    // Most processes are killed while they record. Every fourth is killed early, possibly while it opens the ledger.
     let mut lines = Vec::new();
     if round % 4 != 3 {
         lines = read_lines(&mut out, |line| line == "open" || line.starts_with("refused"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Real disks: one that becomes full, one that becomes read-only, one that another user owns. The caller gets an error,
-//! and the ledger works again when the cause is gone.
+//! Tests with real disks: one becomes full, one becomes read-only, and one belongs to another user. The
+//! caller gets an error, and the ledger works again when the cause is gone.
 //!
 //! A small disk is a tmpfs in its own mount namespace, which needs no privileges on most machines. Where that is not
 //! possible, the test is skipped.
@@ -63,12 +63,11 @@ fn verify(dir: &Path) -> VerifiedLog {
     Reader::open(dir).unwrap().verify(Expectations::default(), &mut |_, _| ()).unwrap()
 }
 
-/// Fills the disk to the last byte.
 fn fill(disk: &Path) -> PathBuf {
     let path = disk.join("filler");
     let mut file = std::fs::File::create(&path).unwrap();
     let error = loop {
-        // Single bytes follow below.
+        // When no whole block fits any more, the rest is filled byte by byte below.
         if let Err(error) = file.write_all(&[0; 8192]) {
             break error;
         }
@@ -78,7 +77,6 @@ fn fill(disk: &Path) -> PathBuf {
     path
 }
 
-/// Frees this many bytes.
 fn free_bytes(filler: &Path, bytes: u64) {
     let file = std::fs::OpenOptions::new().write(true).open(filler).unwrap();
     let length = file.metadata().unwrap().len();
@@ -146,7 +144,7 @@ fn inside_a_disk_that_is_full_from_the_start() {
     for room in [0, 4096, 8192, 20_000, 60_000, 100_000] {
         let dir = disk.join(format!("ledger-{room}"));
         free_bytes(&fill(&disk), room);
-        // With a key file of its own, which does not fit either.
+        // The ledger creates its own key file here, which does not fit on the disk either.
         let with_own_key = || tenterhook_ledger::LedgerOptions::new(crate::common::clock);
         let opened = Ledger::open(&dir, with_own_key()).map(|opened| opened.ledger);
         match opened {
@@ -206,7 +204,8 @@ fn inside_a_disk_that_becomes_read_only() {
     assert_eq!(verify(&dir).size, 42);
 }
 
-/// Runs the recording process as another user if this user is root, for whom modes do not matter.
+/// Runs the process that records. If this user is root, the process runs as another user, because file modes
+/// do not restrict root.
 fn record_as_other_user(test: &TestLedger) -> Vec<String> {
     // Other users must be able to run the program.
     let program = test.path().join("program");
@@ -252,7 +251,7 @@ fn a_store_without_write_permission_is_reported() {
         }
         std::fs::set_permissions(&test.dir, std::fs::Permissions::from_mode(dir)).unwrap();
     };
-    // The lock can be taken, the database only be read.
+    // The lock can be taken, but the database is read-only.
     modes(0o755, 0o444);
     std::fs::set_permissions(test.dir.join("lock"), std::fs::Permissions::from_mode(0o666)).unwrap();
     let refused = record_as_other_user(&test);

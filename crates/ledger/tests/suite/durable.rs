@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! When an append is acknowledged: by which thread, and what it survives at that time.
+//! When an append is acknowledged: which thread commits it, and which failures it survives from then on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -179,7 +179,7 @@ fn an_idle_ledger_empties_a_long_journal_and_waits_for_no_reader() {
     append(31..=60);
     reading.execute_batch("BEGIN; SELECT count(*) FROM leaves").unwrap();
     assert!(!emptied(Duration::from_secs(2)));
-    // This would wait as long as the reader reads.
+    // If appends waited for the reader, this append would block until the reader ends.
     append(61..=61);
     drop(reading);
     assert!(emptied(Duration::from_secs(20)), "{:?}", DiskUse::measure(&test.dir));
@@ -249,7 +249,7 @@ impl SharedLedger {
 fn after_a_shared_commit_entries_wait_briefly_for_each_other() {
     let test = TestLedger::new();
     let mut options_with_wait = options();
-    // Each entry waits a fifth of it for the next one.
+    // Each entry waits a fifth of this time for the next one.
     options_with_wait.batch.gather = Duration::from_secs(2);
     let shared = SharedLedger::new(&test, options_with_wait);
     shared.wait_for(2);
@@ -268,7 +268,7 @@ fn entries_wait_for_each_other_while_a_caller_works_and_not_a_moment_longer() {
     let test = TestLedger::new();
     let callers = Arc::new(BusyCallers::new(2));
     let mut options_with_wait = options();
-    // Only callers that run out of work end the wait.
+    // The gather time is too long to end during the test. The wait ends only because callers run out of work.
     options_with_wait.batch.gather = Duration::from_hours(1);
     options_with_wait.callers = Some(Arc::clone(&callers));
     let shared = SharedLedger::new(&test, options_with_wait);

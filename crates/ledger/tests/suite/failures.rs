@@ -13,7 +13,7 @@ use crate::crash;
 #[test]
 fn a_file_size_limit_is_reported_and_nothing_is_lost() {
     let test = TestLedger::new();
-    // A limit on the size of files: writing beyond it fails like a full disk does.
+    // A limit on the size of files: writing beyond the limit fails in the same way as on a full disk.
     let wrapper = r#"trap "" XFSZ; ulimit -f 1200; exec "$@""#;
     let command = crash::command(&std::env::current_exe().unwrap(), wrapper);
     let mut child = crash::start(command, &format!("{} 1 durable", test.dir.display()));

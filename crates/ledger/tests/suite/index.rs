@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The index by blocks of 256 leaves: queries, and the detection of edits.
+//! The block index, with 256 leaves per block: queries use it, and edits of it are detected.
 
 use tenterhook_ledger::{Appended, Filter, LeafKind};
 
@@ -68,7 +68,7 @@ fn nothing_is_recorded_twice_wherever_it_is() {
     for number in [1, 255, 256, 511, 512, 600] {
         assert_eq!(ledger.append(entry(number)).unwrap(), Appended::AlreadyThere { seq: number });
     }
-    // An id between indexed ones, and one before all of them.
+    // A new event whose id sorts between ids that are already indexed.
     let mut late = event(300);
     late.id = tenterhook_event::EventId::from_parts(NOW + 300, 1);
     let late = crate::common::decided(late, &crate::common::outcome(300));

@@ -49,7 +49,7 @@ fn a_sealed_key_signs_once_it_is_open() {
     assert!(!test.dir.join("key").exists(), "no second key is made");
 }
 
-/// Three keys, one after another, with leaves between.
+/// A ledger that was signed with three keys, one after another, with leaves between the rotations.
 fn rotated() -> TestLedger {
     let test = TestLedger::new();
     let ledger = test.open();
@@ -120,7 +120,7 @@ fn the_ledger_s_own_key_can_be_changed_and_a_crash_in_between_is_recovered() {
     ledger.close().unwrap();
     let second = std::fs::read(test.dir.join("key")).unwrap();
     assert_ne!(first, second);
-    // The leaf is recorded, the file was not moved yet.
+    // Simulates a crash after the leaf was recorded and before the key file was moved.
     std::fs::rename(test.dir.join("key"), test.dir.join("key.next")).unwrap();
     std::fs::write(test.dir.join("key"), &first).unwrap();
     std::fs::set_permissions(test.dir.join("key"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
@@ -128,7 +128,7 @@ fn the_ledger_s_own_key_can_be_changed_and_a_crash_in_between_is_recovered() {
     let opened = open_own();
     assert_eq!(opened.recovered, ["finished a key rotation: the new key signs"]);
     drop(opened);
-    // The file was written, the leaf was not.
+    // Simulates a crash after the key file was written and before the leaf was recorded.
     SoftwareKey::generate(&test.verify_with(Expectations::default()).unwrap().origin)
         .unwrap()
         .save(&test.dir.join("key.next"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger from outside.
+//! Tests of the ledger through its public API.
 
 #![cfg(feature = "store")]
 #![expect(

@@ -6,7 +6,6 @@ use tenterhook_ledger::{Appended, Filter, Ledger};
 
 use crate::common::{TestLedger, entry, event, options, record};
 
-/// Tables of format 1.
 const FORMAT_1: &str = "CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
         nodes BLOB NOT NULL,

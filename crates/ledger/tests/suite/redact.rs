@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets are replaced by marks before anything is stored or spooled.
+//! Secrets are replaced by placeholders before anything is stored or spooled.
 
 use serde_json::json;
 use tenterhook_event::{EventId, Timestamp};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Retention: records above a limit are pruned in batches while others write, and the ledger verifies.
+//! Retention: records above a limit are pruned in batches while other callers write, and the ledger still verifies.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -31,7 +31,8 @@ fn prune_in_batches(
     batches
 }
 
-/// The tree, the proofs, the index and the counters are right, also by the checkpoint from before.
+/// Asserts that the tree, the proofs, the index and the counters are correct, and that the log extends the
+/// checkpoint `before`.
 fn assert_whole(test: &TestLedger, before: &str, pruned: u64) {
     let verified = test.verify_with(Expectations { key: None, since: Some(before.to_owned()) }).unwrap();
     assert_eq!(verified.pruned, pruned, "the start stays");
@@ -128,7 +129,7 @@ fn child() {
     std::io::stdin().read_line(&mut dir).unwrap();
     let ledger = Ledger::open(dir.trim().as_ref(), options()).unwrap().ledger;
     let reader = tenterhook_ledger::Reader::open(dir.trim().as_ref()).unwrap();
-    // One record at a time, so that there are many points at which it can be killed.
+    // Prunes one record at a time, so that there are many points at which the process can be killed.
     for seq in 1..=LAST {
         if let Some(batch) = reader.next_prune_batch(seq, seq).unwrap() {
             ledger.prune_batch(batch, "dev", "retention: max_age 90d", &find_secrets).unwrap();

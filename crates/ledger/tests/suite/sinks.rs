@@ -104,7 +104,7 @@ impl Transport for TcpTransport {
     }
 }
 
-/// A server that responds with the result of `answer` for the path and body of each request.
+/// A server that passes the path and body of each request to `answer` and responds with its result.
 fn server(
     mut answer: impl FnMut(&str, &str) -> (u16, String) + Send + 'static,
 ) -> (String, Receiver<String>) {
@@ -151,7 +151,7 @@ fn a_webhook_gets_the_note_and_its_refusal_is_reported() {
     assert_eq!(failed(), Some(SinkError::Failed("the server responded with status 500".into())));
 }
 
-/// A witness as in the specification: it checks the proof against its last checkpoint.
+/// A witness that follows the specification: it checks the proof against its last checkpoint.
 fn witness(secret: SigningKey, key: VerifierKey) -> impl FnMut(&str, &str) -> (u16, String) + Send {
     let mut seen = (0, Hash::empty_root());
     move |path, body| {
@@ -205,7 +205,7 @@ fn a_witness_cosigns_what_extends_what_it_has_seen() {
     assert_eq!((checkpoint.size, note.signatures.len()), (10, 2));
     assert_eq!(key.cosignature_time(&note.text, &note.signatures[1].signature), Some(1_794_729_600));
     assert_eq!(note.check(&[&key]), Ok(&key));
-    // Another run without new records asks again, but does not add a second signature.
+    // Publishing again without new records contacts the witness again, but does not add a second signature.
     let ledger = with_sinks(&test, vec![Box::new(sink(0))]);
     ledger.close().unwrap();
     let (_, note) = Checkpoint::parse(&test.reader().checkpoint().unwrap().unwrap().1).unwrap();
@@ -238,10 +238,10 @@ fn a_cosignature_that_cannot_be_stored_is_reported() {
     let ledger = with_sinks(&test, vec![Box::new(BlockedWitness { key, may_answer })]);
     record(&ledger, 1..=1);
     ledger.checkpoint().unwrap();
-    // A directory in the place of the file that the cosigned checkpoint is written to.
+    // A directory has the name of the checkpoint file, so the cosigned checkpoint cannot be written.
     std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
     std::fs::create_dir_all(test.dir.join("checkpoint/in-the-way")).unwrap();
-    // The checkpoint of the start, and the one above.
+    // One message for the checkpoint of the start, and one for the checkpoint above.
     answer.send(()).unwrap();
     answer.send(()).unwrap();
     let error = wait_until("the failure is reported", || {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The vectors of docs/spec/ledger-vectors.json, and the page that shows them.
+//! Compares the ledger with the vectors in docs/spec/ledger-vectors.json, and with the page that shows them.
 //!
 //! `TENTERHOOK_GENERATE=1` adds vectors for a new version of the format. Vectors of old versions never change.
 
@@ -34,7 +34,7 @@ fn vectors() -> Value {
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// A decision of the page's log.
+/// A decision in the log that the page shows.
 fn shown(number: u64, command: &str, denied: bool) -> tenterhook_ledger::LedgerEntry {
     use tenterhook_event::{Attributed, Decision, EventId, Origin, Outcome, Timestamp, ToolCall};
     let mut event = crate::common::event(number);
@@ -54,7 +54,7 @@ fn shown(number: u64, command: &str, denied: bool) -> tenterhook_ledger::LedgerE
     crate::common::decided(event, &if denied { outcome } else { Outcome::default() })
 }
 
-/// A log of three leaves, as the writer makes it.
+/// Creates a log of three leaves with the real writer.
 fn generate_vectors() -> Value {
     use crate::common::{TestLedger, options};
     let test = TestLedger::new();

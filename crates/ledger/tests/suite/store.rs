@@ -155,7 +155,7 @@ fn relaxed_leaves_are_there_for_readers_a_moment_later_and_verify() {
     relaxed.durability = Durability::Relaxed;
     let ledger = Ledger::open(&test.dir, relaxed).unwrap().ledger;
     record(&ledger, 1..=100);
-    // The start, the settings, and the decisions.
+    // The records are the start, the settings and 100 decisions.
     wait_until("all records are integrated", || (test.reader().size().unwrap() == 102).then_some(()));
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().unpublished, 0);

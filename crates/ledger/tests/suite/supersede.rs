@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An event that was decided twice: the delivered decision counts.
+//! An event that was decided twice: only the delivered decision is counted.
 
 use tenterhook_event::Outcome;
 use tenterhook_ledger::{Appended, Filter, SealedEntry};

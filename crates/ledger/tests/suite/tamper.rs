@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Edits of the store are detected, and the record is named. Each test is one kind of edit.
+//! Edits of the store are detected, and the error names the edited record. Each test makes one kind of edit.
 
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::tree::Frontier;
@@ -8,7 +8,7 @@ use tenterhook_ledger::{Expectations, Hash, Ledger, Signer};
 
 use crate::common::{TestLedger, entry, key, options, record};
 
-/// Edits the text of leaf 17's envelope: `from` becomes `to`.
+/// Replaces `from` with `to` in leaf 17's envelope, and returns the problem that is found.
 fn after_edit(from: &str, to: &str) -> String {
     let test = TestLedger::filled();
     edit(&test, 17, from, to);
@@ -59,13 +59,13 @@ fn resign(test: &TestLedger, signer: &dyn Signer) {
     database.execute(sql, rusqlite::params![i64::try_from(size).unwrap(), note]).unwrap();
 }
 
-/// The checkpoint of this many leaves.
+/// Returns the checkpoint that covers this many leaves.
 fn note(test: &TestLedger, size: u32) -> String {
     let sql = "SELECT note FROM checkpoints WHERE size = ?1";
     test.database().query_row(sql, [size], |row| row.get(0)).unwrap()
 }
 
-/// Removes the head, as for a rollback.
+/// Removes the head signature, as an attacker does for a rollback.
 const NO_HEAD: &str = "UPDATE leaves SET head = zeroblob(64)";
 
 const BYTES: &str = "record 17: content does not match its hash";
@@ -219,7 +219,7 @@ fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
     let delete = "DELETE FROM leaves WHERE seq >= 33; DELETE FROM checkpoints WHERE size > 33";
     test.database().execute_batch(delete).unwrap();
     assert_eq!(test.complaint(), "record 32: the signature of the last commit was removed from its row");
-    // As in a store of an older format, and without the checkpoint file.
+    // The store looks like one in an older format, and the checkpoint file is missing.
     test.database().execute_batch("UPDATE meta SET value = '41' WHERE name = 'heads_from'").unwrap();
     assert!(test.complaint().contains("was published, but is not in the store"), "{}", test.complaint());
     std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
@@ -436,7 +436,7 @@ fn every_checkpoint_deleted() {
     assert_eq!(test.complaint(), "no checkpoint signs this log");
 }
 
-/// A ledger whose last leaves are not covered by a checkpoint, as if the writer was killed.
+/// A ledger whose last leaves are not covered by a checkpoint, as after a killed writer.
 fn unpublished() -> TestLedger {
     let test = TestLedger::filled();
     let copy = TestLedger::new();

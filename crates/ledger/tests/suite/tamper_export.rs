@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Edits of an export are detected, without the store.
+//! Edits of an export are detected without access to the store.
 
 use serde_json::Value;
 use tenterhook_ledger::{Expectations, FileFormat, export};
@@ -21,12 +21,12 @@ fn verify(lines: &[String]) -> Result<u64, String> {
         .map_err(|problem| problem.to_string())
 }
 
-/// The line of a leaf.
+/// Returns the index of a leaf's line.
 fn at(lines: &[String], seq: u64) -> usize {
     lines.iter().position(|line| line.starts_with(&format!("{{\"seq\":{seq},"))).unwrap()
 }
 
-/// The problem after the line of leaf 17 was edited.
+/// Edits the line of leaf 17 and returns the problem that is found.
 fn problem_after(from: &str, to: &str) -> String {
     let mut lines = exported();
     let line = at(&lines, 17);

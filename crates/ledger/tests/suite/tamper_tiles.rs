@@ -10,10 +10,10 @@ use tenterhook_ledger::{Expectations, Hash, VerifiedLog, tiles};
 
 use crate::common::{TestLedger, find_secrets, key, record};
 
-/// Tiles of a log of 41 leaves.
+/// An export of a log with 41 leaves as tiles.
 struct Tiles(TempDir);
 
-/// A log of 700 leaves: three tiles of leaves, the last of them partial, and one above.
+/// A log of 700 leaves: three tiles for the leaves, the last of them partial, and one tile on the level above.
 static LARGE: LazyLock<TestLedger> = LazyLock::new(|| {
     let test = TestLedger::new();
     let ledger = test.open();
@@ -49,7 +49,7 @@ impl Tiles {
         tiles::verify(self.0.path(), expect, &mut |_, _| ()).map_err(|problem| problem.to_string())
     }
 
-    /// The problem after the bytes of a file were changed.
+    /// Changes the bytes of a file and returns the problem that is found.
     fn problem_after(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> String {
         let mut bytes = self.bytes(name);
         let before = bytes.clone();
@@ -72,7 +72,7 @@ impl Tiles {
     }
 }
 
-/// Replaces a text by another one of the same length.
+/// Replaces a string with another string of the same length.
 fn replace(bytes: &mut [u8], from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
     let at = bytes.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
@@ -173,7 +173,7 @@ fn the_checkpoint_of_tiles() {
     assert_eq!(grown, "records 0 to 39: `tile/0/000.p/40`: missing");
     let tiles = Tiles::new();
     let signature = tiles.bytes("checkpoint").len() - 10;
-    // Another letter of base 64.
+    // A different letter of the base64 alphabet.
     let other = |letter: u8| if letter == b'A' { b'B' } else { b'A' };
     let problem = tiles.problem_after("checkpoint", |bytes| bytes[signature] = other(bytes[signature]));
     assert_eq!(
@@ -196,7 +196,7 @@ fn older_tiles_and_tiles_of_another_log() {
     let against = Expectations { key: None, since: Some(held) };
     let problem = tiles::verify(older.0.path(), against, &mut |_, _| ()).unwrap_err().to_string();
     assert_eq!(problem, "older than the reference checkpoint: 41 < 700 records");
-    // The leaves of one under the checkpoint of the other.
+    // The directory contains the leaves of one log and the checkpoint of the other.
     std::fs::copy(other.path("checkpoint"), older.path("checkpoint")).unwrap();
     assert_eq!(older.verify().unwrap_err(), "records 0 to 40: root hash does not match the signed one");
 }

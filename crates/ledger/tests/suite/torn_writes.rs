@@ -11,7 +11,7 @@ use crate::crash::{self, RandomNumbers};
 
 const PAGE: usize = 8192;
 
-/// A ledger as after a power cut: open, with the last leaves in the journal only.
+/// Returns a ledger in the state before a power cut: it is open, and only the journal contains the last leaves.
 fn interrupted() -> (TestLedger, Ledger) {
     let test = TestLedger::new();
     let ledger = test.open();
@@ -25,13 +25,13 @@ fn interrupted() -> (TestLedger, Ledger) {
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     std::fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    // The index of the journal is in memory, so it is lost.
+    // The journal's index (`-shm`) is in memory and would be lost, so it is not copied.
     for name in ["ledger.db", "ledger.db-wal", "checkpoint", "redaction.key", "lock"] {
         std::fs::copy(from.join(name), to.join(name)).unwrap();
     }
 }
 
-/// Opens what the disk has, and records more.
+/// Opens the copy, records more entries and verifies it.
 fn reopen_and_record(dir: &Path, what: &str) {
     let opened = Ledger::open(dir, options()).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(
@@ -57,7 +57,7 @@ fn a_journal_cut_anywhere_leaves_a_log_that_verifies() {
         let dir = test.path().join(format!("cut-{round}"));
         copy(&test.dir, &dir);
         let file = std::fs::OpenOptions::new().write(true).open(dir.join("ledger.db-wal")).unwrap();
-        // Evenly spread, then random.
+        // The first cuts are evenly spread, the later ones are random.
         let kept =
             if round < 20 { (length - 1) * round / 20 + round * 7 } else { random.below(length - 1) } + 1;
         file.set_len(kept.min(length)).unwrap();
@@ -102,7 +102,7 @@ fn a_corrupt_page_is_reported() {
             Err(error) => error.to_string(),
             Ok(opened) => {
                 let appended = opened.ledger.append(crate::common::entry(500));
-                // An append works if the page is not part of the end.
+                // The append succeeds if the damaged page does not belong to the last records.
                 drop(opened);
                 match (appended, test.reader().verify(Expectations::default(), &mut |_, _| ())) {
                     (Err(error), _) => error.to_string(),
@@ -124,7 +124,7 @@ fn a_corrupt_page_is_reported() {
     }
 }
 
-/// A page of an index: all leaves are present, and SQLite's own check finds the damage.
+/// The damaged page belongs to an index: all leaves are readable, and only SQLite's own check finds the damage.
 fn index_only(test: &TestLedger, page: usize) -> String {
     let check: String = test.database().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(check, "ok", "page {page}");

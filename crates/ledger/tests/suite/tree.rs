@@ -10,7 +10,7 @@ use tenterhook_ledger::proof::{check_consistency, check_inclusion};
 use tenterhook_ledger::tree::{self, Frontier, Nodes, completed_hashes, hash_at_level, holding_leaf};
 use tenterhook_ledger::{HASH_BYTES, Hash};
 
-/// The hashes of rows in memory, with a counter of reads.
+/// Leaf rows in memory, with a counter of reads.
 #[derive(Default)]
 struct Rows {
     rows: Vec<Vec<u8>>,
@@ -53,7 +53,7 @@ fn hashes(bytes: &[u8]) -> Vec<Hash> {
     bytes.chunks(HASH_BYTES).map(|hash| Hash::from_slice(hash).unwrap()).collect()
 }
 
-/// Roots, paths and consistency proofs of one tree, against the other implementation.
+/// Compares the roots, inclusion proofs and consistency proofs of one tree with those of the other implementation.
 fn compare(both: &BothTrees, seqs: &[u64], olds: &[u64]) {
     let size = both.frontier.size();
     let root = both.frontier.root();
@@ -97,7 +97,7 @@ fn a_proof_reads_few_hashes() {
     for seq in [0, 5_000, 9_998] {
         *both.rows.reads.borrow_mut() = 0;
         tree::inclusion_proof(&both.rows, seq, size).unwrap();
-        // One for each level, and those of the right edge.
+        // A proof reads one hash for each level, and the hashes of the right edge.
         assert!(*both.rows.reads.borrow() <= 28, "{seq}: {}", both.rows.reads.borrow());
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts permissions on commands, such as `Bash(git push:*)`. The command is written out, or contains `*` for any
-//! text.
+//! Converts permissions on commands, such as `Bash(git push:*)`. The text in parentheses is a command, in
+//! which `*` matches any text.
 
 use super::{PermissionConditions, PermissionKind};
 use tenterhook_document::yaml::Tree;
@@ -56,7 +56,7 @@ fn split_words(of: &str) -> Option<(String, Vec<String>)> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:@=,+-*".contains(letter);
     let mut words = Vec::new();
     for word in of.split_whitespace() {
-        // In Claude Code, `*` stands for any text; in a rule file, it stands for part of a word.
+        // In Claude Code, `*` matches any text. In a rule file, it matches only part of a word.
         let inside = word.trim_end_matches('*').contains('*');
         if inside || !word.chars().all(plain) {
             return None;

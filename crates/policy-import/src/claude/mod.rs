@@ -51,8 +51,8 @@ struct PermissionConditions {
     notes: Vec<String>,
 }
 
-/// Whether a permission denies or asks, so that the converted rule may be wider, or allows, so that it may only be
-/// narrower.
+/// Kind of a permission. If it denies or asks, the converted rule may be wider. If it allows, the converted
+/// rule may only be narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PermissionKind {
     Restricts,

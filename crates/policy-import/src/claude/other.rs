@@ -7,7 +7,7 @@ use tenterhook_event::{McpToolId, ToolClass};
 use super::{PermissionConditions, PermissionKind, PermissionRuleError};
 use tenterhook_document::yaml::{Map, Tree};
 
-/// Tools that fetch a page; search tools are not among them.
+/// Tools that fetch a page. Search tools are not included.
 const FETCH_TOOLS: &[&str] = &["WebFetch", "webfetch", "web_fetch", "fetch_web_content", "FetchUrl"];
 
 pub(super) fn convert(

@@ -13,14 +13,14 @@ use tenterhook_document::yaml::{Map, Tree};
 pub(super) struct EvaluatorVerdict {
     /// Description for the reader of the rule file.
     pub(super) what: &'static str,
-    /// Conditions in addition to those of the gate; one of these cases must be true.
+    /// Conditions in addition to those of the gate. At least one of these cases must be true.
     pub(super) cases: Vec<Map>,
     /// Whether the verdict denies the call; otherwise it ends the search for a matching rule.
     pub(super) denies: bool,
     pub(super) nudge: Option<String>,
 }
 
-/// Verdict on a case: whether the call is denied. `None` stands for `skip`: the next evaluator decides.
+/// Verdict on a case: whether the call is denied. `None` means `skip`: the next evaluator decides.
 type Verdict = Option<bool>;
 
 impl GateImporter<'_> {
@@ -160,7 +160,7 @@ impl NameList {
             _ => None,
         };
         let passed = match (hit, miss) {
-            // Everything that was not denied before.
+            // This case covers everything that was not denied before.
             (Some(false), Some(_)) | (Some(_), Some(false)) => Some(any()),
             (Some(false), None) if !list.is_empty() => Some(on()),
             (None, Some(false)) => Some(off()),

@@ -108,7 +108,8 @@ impl GateImporter<'_> {
         let plain = format!("matched rule {gate} (deny)");
         let reason = match (verdict.denies, self.daemon, monitored) {
             (false, ..) => None,
-            // If the rule has the gate's name, the default reason is already the same text.
+            // If the rule has the gate's name, no reason is written, because the default reason is the same
+            // text.
             (true, OpenAgentLockMode::Firewall, false) => (id != gate).then_some(plain),
             (true, OpenAgentLockMode::Firewall, true) => {
                 Some(format!("monitor match escalated by daemon firewall mode (rule {gate})"))

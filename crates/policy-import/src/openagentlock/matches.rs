@@ -150,8 +150,8 @@ fn add_patterns(patterns: &mut Vec<(&'static str, Vec<String>)>, about: &'static
     }
 }
 
-/// Returns the condition for a tool name. In rule files, a bare `shell` stands for every shell tool; with brackets, it
-/// matches only the tool of that name.
+/// Returns the condition for a tool name. In rule files, a bare `shell` matches every shell tool. Written
+/// with brackets, it matches only the tool with that name.
 fn tool_name(name: &str) -> String {
     let glob = literal_glob(name);
     match name.chars().next() {
@@ -162,8 +162,8 @@ fn tool_name(name: &str) -> String {
     }
 }
 
-/// Returns a literal glob for a name. In OpenAgentLock, only `*` and `?` are special, and only in paths; a character
-/// that is special in rule files is replaced by `?`.
+/// Returns a glob that matches a name literally. OpenAgentLock treats only `*` and `?` as special, and only
+/// in paths. Every character that is special in rule files is replaced with `?`.
 pub(super) fn literal_glob(name: &str) -> String {
     name.chars().map(|letter| if "*?[]{}\\!".contains(letter) { '?' } else { letter }).collect()
 }
@@ -195,7 +195,7 @@ fn path_globs(theirs: &str) -> Vec<String> {
         globs.extend(shorter.unwrap_or_default());
         rest = behind;
         if globs.len() >= MAX_GLOBS {
-            // Prefer a glob that is too wide: it matches everything with this beginning.
+            // If no exact glob is possible, a wider one is used: it matches everything with this beginning.
             rest = "";
         }
     }

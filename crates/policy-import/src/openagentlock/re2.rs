@@ -68,14 +68,14 @@ fn rewrite_escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<()
             }
             out.push_str(&format!("\\x{{{code:x}}}"));
         }
-        // In Rust, these two are word boundaries.
+        // In Rust, `\<` and `\>` are word boundaries, so the backslash is dropped.
         Some(letter @ ('<' | '>')) => out.push(letter),
         Some(letter) => out.extend(['\\', letter]),
     }
     Ok(())
 }
 
-/// Converts a character class: in Go, a `[` inside it is literal, and so are two `&`, `-` or `~` in a row.
+/// Converts a character class. In Go, a `[` inside a class is literal, and so is a repeated `&`, `-` or `~`.
 fn rewrite_class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
     out.push('[');
     if rest.next_if_eq(&'^').is_some() {

@@ -134,7 +134,8 @@ fn compiled_rules_judge_as_the_rules_they_were() {
     for (number, command) in commands.iter().enumerate() {
         let expected = judge_command(&checked, command, kind);
         assert_eq!(judge_command(&trusted, command, kind), expected, "{command}");
-        // A hook decodes the snapshot for one call; a daemon asks the same set many times.
+        // A hook decodes the snapshot for each call, while a daemon uses the same decoded set many times.
+        // Both cases are tested.
         if number % 5 == 0 || command.len() < 12 {
             let fresh = RuleSet::from_snapshot(&bytes, 0, mode).unwrap();
             assert_eq!(judge_command(&fresh, command, kind), expected, "{command}");
@@ -242,7 +243,7 @@ fn a_damaged_index_denies() {
     let body = compiled.body();
     let start = compiled.bytes().len() - body.0.len();
     let kind = compiled.kinds().iter().find(|(kind, _)| *kind == EventKind::PreTool).unwrap();
-    // All slots are occupied by other keys, or all rows point outside the table.
+    // The damage fills all slots with other keys, or makes all rows point outside the table.
     for range in kind.1.searched_ranges() {
         let mut bytes = compiled.bytes().to_vec();
         bytes[start + range.start..start + range.end].fill(0xff);
@@ -256,7 +257,7 @@ fn a_damaged_index_denies() {
 
 #[test]
 fn conditions_do_not_nest_without_end() {
-    // `not` inside `not`, many times; each matcher has no other condition.
+    // The matcher has `not` inside `not`, many levels deep, and no other condition.
     let bytes = |not| postcard::to_allocvec(&RuleMatcher { not, ..RuleMatcher::default() }).unwrap();
     let inner = bytes(None);
     let whole = bytes(Some(OneOrMore(vec![RuleMatcher::default()])));

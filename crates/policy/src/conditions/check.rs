@@ -101,7 +101,7 @@ impl RuleMatcher {
                 Ok(matched) if matched.certain || mode == MatchMode::All => {
                     return Err(explain.failure(|| format!("an exception holds: {}", matched.why)));
                 }
-                // The exception may match.
+                // It is not certain that the exception matches, so the rule possibly matches.
                 Ok(_) => certain = false,
                 Err(_) => {}
             }

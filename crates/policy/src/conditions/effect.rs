@@ -134,8 +134,8 @@ impl EffectCondition {
             is_certain = guard.is_none_or(|guard| guard.certainty.is_certain());
             let glob = guard.map(|guard| guard.glob);
             let glob = glob.or_else(|| {
-                // Removing a directory removes everything in it. A recursive read also reads the files in the
-                // directory, but does not count as a read of everything deep below it.
+                // Removing a directory removes everything in it. A recursive read is checked only against the
+                // files directly in the directory, not against everything deep below it.
                 let near = matches!(effect.does, FileOp::Read | FileOp::Run);
                 (mode == MatchMode::Any && effect.reaches_below())
                     .then(|| paths.find_below(&effect.path, near))?

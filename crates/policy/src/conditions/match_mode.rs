@@ -95,7 +95,8 @@ impl MatchMode {
         }
     }
 
-    /// Whether a path is checked in this mode. A rule that allows a location does not have to name the path twice.
+    /// Whether a path is checked in this mode. An alias is a second name for a path that is listed as well,
+    /// so a rule that allows the path does not have to allow the alias too.
     pub(super) fn considers(self, path: &PathFact) -> bool {
         self == Self::Any || !path.is_alias
     }

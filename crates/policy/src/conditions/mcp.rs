@@ -103,7 +103,8 @@ impl McpCondition {
             Some(wanted) if !wanted.matches(&reading.server) => return None,
             Some(wanted) => wanted.lists_literally(&reading.server),
         };
-        // If the settings name the server, other readings count only if the rule spells out their names.
+        // If one reading names a server from the settings, other readings are used only if the rule spells
+        // out their names.
         (known || spelled_out).then_some(fit)
     }
 }
@@ -112,8 +113,8 @@ fn written(globs: Option<&McpNameGlobs>) -> Option<&NameGlobs> {
     globs.map(|globs| &globs.written)
 }
 
-/// Whether a tool whose name the harness has shortened may be one of these. The remaining name is too short for
-/// patterns, and only the beginning of a longer name can be compared.
+/// Whether a tool whose name the harness has shortened may be one of these. The remaining name is too short
+/// to be matched by a pattern, so any pattern may match. Of a literal name, only the beginning is compared.
 fn may_be_shortened(names: &NameGlobs, tool: &str) -> bool {
     const MIN_COMMON_PREFIX: usize = 6;
     let alike = |name: &str| name.bytes().zip(tool.bytes()).take_while(|(one, other)| one == other).count();

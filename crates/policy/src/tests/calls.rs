@@ -191,7 +191,7 @@ fn a_rule_on_a_server_matches_however_the_name_is_spelled_or_split() {
         let known = by_servers(event, &deny(server, "erase"), Some(&own));
         assert_eq!(known, Decision::Deny, "{server} known");
     }
-    // Rules ask about a server that is not in the settings if they name it.
+    // If a rule names a server that is not in the settings, the verdict is only `ask`.
     let google = servers("opencode", &["google"]);
     assert_eq!(by_servers(&opencode, &deny("google_drive", "erase"), Some(&google)), Decision::Ask);
     let drive = servers("opencode", &["google_drive"]);

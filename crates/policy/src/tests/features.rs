@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits, labels, expiry, exceptions, order, rewrites, conditions in CEL.
+//! Limits, labels, expiry, exceptions, order, rewrites and CEL conditions of rules.
 
 use tenterhook_event::Modification;
 

@@ -72,12 +72,13 @@ fn rules_ask_about_a_call_that_exceeds_a_limit() {
     let listed = [vec!["ls"; 1200], vec!["rm -rf /"]].concat();
     let files = [paths(9000), vec!["~/.ssh/id_rsa".to_owned()]].concat();
     let calls = [
-        // Longer, with more calls, and nested more deeply than the limits of code analysis.
+        // These calls exceed the limits of code analysis: one is too long, one contains too many calls, and
+        // one is nested too deeply.
         shell(json!(["python3", "-c", format!("{}{end}", many("x = 1\n", 30_000))])),
         shell(json!(["python3", "-c", format!("{}{end}", many("open('a'); open('b'); ", 200))])),
         shell(json!(["python3", "-c", format!("{}shutil.rmtree('/'){}", many("f(", 60), many(")", 60))])),
         event(ToolCall::new("mcp__x__run", json!({ "code": format!("{}{end}", many("x = 1\n", 30_000)) }))),
-        // More words, commands and paths than are analysed.
+        // These calls have more words, commands or paths than are analysed.
         shell(json!([["rm", "-rf"].map(String::from).to_vec(), paths(5000), vec!["/".to_owned()]].concat())),
         event(ToolCall::new("run_commands", json!({ "commands": listed }))),
         event(ToolCall::new("read_files", json!({ "files": files }))),
@@ -90,7 +91,7 @@ fn rules_ask_about_a_call_that_exceeds_a_limit() {
             call.tool.unwrap().args.to_string().chars().take(80).collect::<String>()
         );
     }
-    // A long call within the limits is not asked about.
+    // No rule asks about long calls within the limits.
     let short = [
         shell(json!(["python3", "-c", many("x = 1\n", 2_000)])),
         shell(json!([vec!["git".to_owned(), "add".to_owned()], paths(1000)].concat())),

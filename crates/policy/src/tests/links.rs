@@ -179,7 +179,7 @@ fn who_allows_a_place_has_to_cover_where_it_leads() {
     assert_eq!(said(read("key"), LINKS), Decision::None);
     assert_eq!(said(bash("cat src/x"), LINKS), Decision::Allow);
     assert_eq!(said(bash("cat conf/hosts"), LINKS), Decision::None);
-    // By its other name it is still the same project.
+    // The project directory is a symbolic link. The path behind the link is still the same project.
     let links = &[("/home/user/project", "/data/p")];
     let edit = ToolCall::new("Edit", json!({ "file_path": "src/x", "old_string": "a", "new_string": "b" }));
     assert_eq!(said(edit, links), Decision::Allow);

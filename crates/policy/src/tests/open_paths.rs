@@ -28,30 +28,30 @@ fn a_pattern_is_denied_only_if_it_names_guarded_files_for_certain() {
     assert_decisions(
         GUARD,
         &[
-            // Every path that the word can stand for is guarded.
+            // Every path that the word can become is guarded.
             (DENY, "cat ~/.ssh/$KEY"),
             (DENY, "cat ~/.ssh/*"),
             (DENY, "cat $x.pem"),
             (DENY, "cat src/*.pem"),
-            // The directory is guarded, and the pattern takes guarded files in it.
+            // The directory is guarded, and the pattern matches guarded files in it.
             (DENY, "cat ~/.aws/*"),
             (DENY, "cat ~/.aws/cred*"),
-            // Only the place of the directory is open.
+            // Only the location of the directory is unknown.
             (DENY, "cat $DIR/.aws/credentials"),
             (DENY, "cat /home/*/.aws/credentials"),
             (DENY, "find / -name credentials -path '*.aws*' -exec cat {} +"),
-            // One file of a guarded directory.
+            // The path is one unknown file in a guarded directory.
             (ASK, "cat ~/.aws/$FILE"),
-            // The name contains, begins like or spells the guarded name.
+            // The pattern contains the guarded name, begins like it, or spells most of it.
             (ASK, "cat .env*"),
             (ASK, "cat /etc/sh?dow"),
             (ASK, "cat /etc/*"),
-            // The pattern stands for the guarded directory.
+            // The pattern may match the guarded directory.
             (ASK, "cat ~/.s*/*"),
             (ASK, "cat ~/.ss?/i?_rsa"),
             (ASK, "cat ~/.[s]sh/*"),
             (ASK, "cat ~/.*/*"),
-            // It could be a guarded path, like any other.
+            // The pattern could match a guarded path, but it could match many other paths as well.
             (NONE, "cat README*"),
             (NONE, "tail -5 /tmp/$NAME.log"),
             (NONE, "cat /tmp/*"),

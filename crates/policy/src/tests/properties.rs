@@ -143,7 +143,7 @@ proptest! {
             ", limit: {count: 1, window: 1d}", ", rewrite: {set: {a: 1}}", ", unparsed: ignore", ", expires: 2000-01-01", "",
         ];
         let theirs = set(theirs.iter().enumerate().map(|(number, (condition, verdict))| {
-            // Some ids are also those of the user's own rules.
+            // Some of these ids are also ids of the user's own rules.
             let text = rule(number * 2, *condition, verdict);
             let extra = extras[(extra.len() + number) % extras.len()];
             text.replace("}\n", &format!("{extra}}}\n"))
@@ -183,7 +183,7 @@ fn every_condition_matches_some_calls_and_not_all() {
         let met = (0..100)
             .filter(|call_number| decision(&call(*call_number), &loaded.rules) > Decision::None)
             .count();
-        // Some facts are not derived from these calls.
+        // These calls contain no packages, secrets or addresses.
         let later = ["package", "secret", "host", "url"].iter().any(|word| condition.starts_with(word));
         assert!((met > 0 || later) && met < 100, "{condition}: {met}");
     }

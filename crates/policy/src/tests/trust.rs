@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Layers, trust and choices.
+//! Layers of rules, trust in rule files, and the user's choices.
 
 use super::*;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hostile texts, by family: each grows to any size.
+//! Hostile texts. Each family has a function that makes a text of any size.
 
 /// A family of texts: its name, and a function that makes a text of about this many bytes.
 pub(crate) type Family = (&'static str, fn(usize) -> String);
 
-/// A text that is repeated up to about `size` bytes.
+/// Repeats a text up to about `size` bytes.
 fn many(part: &str, size: usize) -> String {
     part.repeat(size / part.len() + 1)
 }
@@ -28,7 +28,7 @@ fn numbered(size: usize, part: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// A text in base64, as often as it fits.
+/// Wraps a command in base64 repeatedly, as often as the result fits into `size` bytes.
 fn encoded(size: usize) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = "rm -rf /".to_owned();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! No family of hostile texts takes long: facts and evaluation together.
+//! No family of hostile texts takes long to analyse and evaluate.
 //!
-//! In an optimised build (`make fuzz`), a megabyte may take 200 ms of processor time; without optimisation, the texts are
-//! smaller and may take twenty times as long.
+//! In an optimised build (`make fuzz`), a megabyte may take 200 ms of processor time. Without optimisation,
+//! the texts are smaller and may take twenty times as long.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "this is a test with helpers")]
 
@@ -23,7 +23,7 @@ const SLOW_BUILD: bool = cfg!(debug_assertions);
 const SIZES: &[usize] = if SLOW_BUILD { &[1 << 10] } else { &[1 << 11, 1 << 13, 60_000, 1 << 20] };
 const MAX_CPU_TIME: Duration = Duration::from_millis(if SLOW_BUILD { 4_000 } else { 200 });
 
-/// Memory limit of the test; nothing needs more.
+/// Memory limit of the test. No text needs more.
 const MEMORY_BYTES: u64 = 4 << 30;
 
 fn thread_cpu_time() -> Duration {
@@ -31,7 +31,7 @@ fn thread_cpu_time() -> Duration {
     Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
 }
 
-/// The shortest of up to three runs; the first one within the limit is enough.
+/// Returns the shortest time of up to three runs. A run within the limit ends the measurement.
 fn measure(name: &str, args: &Value, rules: &RuleSet) -> Duration {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
@@ -61,7 +61,8 @@ fn assert_bounded(cases: &[(String, Vec<(&str, Value)>)]) {
     for (name, members) in cases {
         let mut took: Vec<Duration> = Vec::new();
         for (tool, args) in members {
-            // A family that is far over the limit might take minutes for a larger text.
+            // If a text takes far longer than the limit, larger texts of its family are skipped, because they
+            // might take minutes.
             if took.last().is_none_or(|last| *last < 5 * MAX_CPU_TIME) {
                 took.push(measure(tool, args, &rules));
             }

@@ -51,9 +51,9 @@ pub(crate) enum DoubleDashRule {
     BeginCommand,
     /// The command begins; without `--` there is none.
     OnlyCommand,
-    /// Ignored: options after it still count, because the program passes them to a shell.
+    /// `--` is ignored: options after it are still options, because the program passes them to a shell.
     Skipped,
-    /// Arguments of the code on standard input begin: `php -- --quiet`.
+    /// The words after `--` are arguments of the code on standard input: `php -- --quiet`.
     BeginArguments,
 }
 
@@ -122,7 +122,7 @@ pub enum PackageVerb {
     Run,
     /// Runs a command of the project; only options name packages: `uv run --with SPEC`.
     RunProject,
-    /// Runs the package that creates projects of that name.
+    /// Runs the package that creates projects with this name: `npm create NAME`.
     Create,
     /// Adds an index or a source.
     AddIndex,
@@ -192,12 +192,13 @@ pub struct OptionRecord<'a> {
     /// Roles of specific values: `python -m pdb`.
     #[serde(borrow)]
     pub words: Vec<(&'a str, Role)>,
-    /// Roles together with other options; the first that applies counts.
+    /// Roles that apply together with other options. The first case that applies is used.
     #[serde(borrow)]
     pub cases: Vec<RoleCase<'a>>,
     /// Whether the option ends all options: `python -c CODE`.
     pub ends: bool,
-    /// Whether the option gives the program instructions, so that it opens no prompt. By default the role decides.
+    /// Whether the option gives the program instructions, so that it opens no prompt. If `None`, the role
+    /// decides.
     pub tells: Option<bool>,
 }
 

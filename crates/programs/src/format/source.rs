@@ -32,7 +32,7 @@ pub(crate) struct OptionSource {
     pub cases: Vec<(Vec<String>, Role)>,
     /// Whether the option ends all options.
     pub ends: bool,
-    /// Whether the option gives the program instructions. By default the role decides.
+    /// Whether the option gives the program instructions. If `None`, the role decides.
     pub tells: Option<bool>,
 }
 

@@ -250,7 +250,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
         own.take(before.saturating_add(1)).count() >= before
     }
 
-    /// Whether `--` begins the command here; only the first one does.
+    /// Whether this `--` begins the inner command. Only the first `--` does.
     fn dashes_begin_command(&self) -> bool {
         let begins = matches!(self.level.dashes, DoubleDashRule::BeginCommand | DoubleDashRule::OnlyCommand);
         begins && self.dashes_at.is_none() && self.inner_slot().is_some()

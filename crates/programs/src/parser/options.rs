@@ -168,7 +168,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
     pub(super) fn find(&self, kind: u8, name: &str) -> Option<OptionRecord<'p>> {
         let own = [self.level.options, self.level.everywhere];
         let own = own.into_iter().chain(self.outer.iter().rev().copied());
-        // An option that exists only in the other variant is parsed as in that variant.
+        // An option that exists only in the other variant is parsed with the description of that variant.
         let (first, last) = match self.variant {
             Variant::Bsd => (Some(self.level.bsd), None),
             Variant::Gnu => (None, Some(self.level.bsd)),
@@ -268,8 +268,9 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
             }
         }
         if !entry.off {
-            // `ssh -o ProxyCommand=…` also runs a string, but does not replace the remote shell. A module is what
-            // `python -m` runs, and what `ruby -r` only loads.
+            // `ssh -o ProxyCommand=…` runs a string too, but ssh still starts the remote shell, so this is
+            // not an instruction. A module is an instruction if it ends the options: `python -m` runs it,
+            // `ruby -r` only loads it.
             let is_told = is_instruction(option.role) && entry.role == option.role
                 || option.role == Role::Module && option.ends
                 || entry.role == Role::Batch;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Writes the report about a session or a period: counts, charts, and the records to look at, each with its inclusion proof.
+//! Writes the report about a session or a period: counts, charts, and the records to look at, each with its inclusion
+//! proof.
 
 mod page;
 mod report_counts;
@@ -21,7 +22,8 @@ pub struct LedgerReport {
     pub left_out: u64,
 }
 
-/// Writes a report about the records that pass a filter. Records that no checkpoint covers yet are listed without a proof.
+/// Writes a report about the records that pass a filter. Records that no checkpoint covers yet are listed without a
+/// proof.
 pub fn write_report(reader: &Reader, filter: &Filter, now: Timestamp) -> Result<LedgerReport, ReadError> {
     let counts = report_counts::collect_counts(reader, filter)?;
     Ok(LedgerReport {

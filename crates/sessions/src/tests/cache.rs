@@ -52,7 +52,7 @@ fn of_older_sessions_only_the_numbers_are_kept() {
 fn pages_follow_one_another_without_a_gap() {
     let feed = SessionFeed::new();
     for number in 0..25_u64 {
-        // Two sessions each have the same time.
+        // Every two sessions have the same time.
         feed.apply(&event(&format!("s{number:02}"), number / 2 + 1, EventKind::Stop), Decision::None);
     }
     let mut wanted = SessionFilter { limit: 7, ..SessionFilter::default() };

@@ -239,7 +239,7 @@ fn a_call_at_which_the_turn_ended_changed_nothing() {
     let whole = feed.details(9);
     assert_eq!((&whole["changed_files"], &whole["calls"]["denied"]), (&json!([]), &json!(1)));
     assert_eq!(whole["denials"][0]["reason"], "enough");
-    // A stop after the tool ran prevents nothing.
+    // A stop that is decided after the tool ran prevents nothing.
     let edit = with_id(tool("s", 2, "Write", json!({"file_path": "/work/b", "content": "1\n"})), "e");
     feed.apply(&edit, Decision::None);
     feed.apply_decided(&DecidedEvent {

@@ -6,8 +6,8 @@
 //! record is sealed, and an event whose record has no content is applied without content. Then all sessions are rebuilt
 //! from the ledger, at once and one by one.
 //!
-//! A rebuilt session may lack content in two cases only: erased payloads ([`RecordedRun::erase`]), and secrets and long
-//! texts ([`is_as_recorded`]).
+//! A rebuilt session may differ in two cases only: payloads were erased ([`RecordedRun::erase`]), or secrets
+//! were replaced and long texts were cut ([`is_as_recorded`]).
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,7 +20,8 @@ use super::*;
 
 /// Larger payloads are recorded by hash only. Some generated texts are longer than this.
 const MAX_PAYLOAD_BYTES: usize = 4096;
-/// Shorter texts are never cut: the shortest limit is 1024 bytes, and a control character takes six bytes in JSON.
+/// Texts up to this length are never cut: the shortest limit is 1024 bytes, and a control character takes six
+/// bytes in JSON.
 const LONGEST_UNCUT_BYTES: usize = 170;
 /// Number of event sequences per test.
 const CASES: u32 = 48;
@@ -228,7 +229,7 @@ fn outcome(texts: TextSource) -> BoxedStrategy<Outcome> {
                 note: Some("noted".into()),
             };
             let mut outcome = Outcome { decision, flow, tool_input, trace: vec![step], ..Outcome::default() };
-            // Without a decision there are no reasons.
+            // An outcome without a decision has no reasons.
             if decision != Decision::None {
                 outcome.reasons = reasons.into_iter().map(said).collect();
             }
@@ -454,7 +455,7 @@ fn differences(at: &str, live: &Value, recorded: &Value) -> Vec<String> {
                 .collect()
         }
         (Value::Array(live), Value::Array(recorded)) if live.len() == recorded.len() => {
-            // Files are sorted by path, and a path may contain a secret.
+            // Files are sorted by path. A secret in a path changes the order, so both lists are sorted again.
             let sorted = |list: &[Value]| {
                 let mut list = list.to_vec();
                 if at.ends_with("/touched") {

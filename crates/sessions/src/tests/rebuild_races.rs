@@ -47,8 +47,9 @@ impl LedgerFixture {
         self.projector.apply(&decided_event(prompt, Decision::None, *seq), &mut SessionUpdate::default());
     }
 
-    /// Rebuilds all sessions. `meanwhile` is called each time a reader is opened: to get the size, to read the records (on
-    /// one thread, because they are few), and to read the records that arrived meanwhile.
+    /// Rebuilds all sessions. `meanwhile` is called each time the rebuild opens a reader: to get the size, to
+    /// read the records (on one thread, because they are few), and to read the records that arrived in the
+    /// meantime.
     fn rebuild(&self, meanwhile: impl Fn(usize) + Sync) {
         let begun = AtomicUsize::new(0);
         let open = || {
@@ -95,9 +96,9 @@ fn events_that_arrive_during_a_rebuild_are_applied_once() {
     fixture.rebuild(|step| {
         fixture.apply(&fixture.append_prompt("s"));
         if step == 2 {
-            // In the ledger, but not yet applied.
+            // This event is in the ledger, but not applied yet.
             *late.lock().unwrap() = Some(fixture.append_prompt("s"));
-            // Applied, but not yet in the ledger.
+            // This event is applied, but not in the ledger yet.
             let (_, seq) = fixture.append_prompt("other");
             let prompt = (fixture.prompt("s"), seq + 1);
             fixture.apply(&prompt);
@@ -122,7 +123,7 @@ fn a_rebuild_is_discarded_if_the_sessions_were_cleared_meanwhile() {
     fixture.append_prompt("s");
     fixture.rebuild(|step| {
         if step == 2 {
-            // As after an erasure.
+            // All sessions are cleared, as after an erasure.
             fixture.projector.clear();
             fixture.apply(&fixture.append_prompt("s"));
         }

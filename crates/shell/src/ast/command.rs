@@ -85,7 +85,7 @@ pub enum Subscript {
     All,
     /// `[*]`
     Joined,
-    /// Anything else. Whether it is arithmetic or a key depends on how the array was declared.
+    /// Any other text. Whether it is arithmetic or a key depends on how the array was declared.
     Index(ArithmeticText),
 }
 

@@ -85,7 +85,7 @@ pub enum ParameterOperator {
     ChangeCase {
         /// The kind of change.
         change: CaseChange,
-        /// Whether all characters are changed.
+        /// Whether all matching characters are changed, not only the first.
         all: bool,
         /// Pattern for the characters that are changed; empty for all.
         pattern: Word,

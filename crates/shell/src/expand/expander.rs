@@ -218,8 +218,8 @@ impl<'e> Expander<'e> {
     }
 }
 
-/// Whether a `$` that starts no expansion follows an unquoted expansion. Bash 5.2 does not split such a word (`$x$.`),
-/// other versions do.
+/// Whether a `$` that starts no expansion follows an unquoted expansion (`$x$.`). Bash 5.2 does not split
+/// such a word; other versions do.
 fn ends_in_stray_dollar(word: &Word) -> bool {
     let mut expands = false;
     let mut is_stray = false;

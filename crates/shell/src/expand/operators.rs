@@ -112,7 +112,7 @@ impl Expander<'_> {
                     Some(word) => self.expand_text(&word.parts)?,
                     None => String::new(),
                 };
-                // Since bash 5.2, `&` stands for the match; before, it was literal.
+                // Since bash 5.2, `&` in the replacement is the matched text; before, it was literal.
                 if text.contains('&') || text.contains('\\') {
                     return None;
                 }

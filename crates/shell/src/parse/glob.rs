@@ -7,7 +7,7 @@ use super::word::{WordBuilder, WordRules};
 use super::{ParseResult, ShellParser};
 use crate::ast::{GlobKind, GlobPart, WordPart};
 
-/// Result of the last search for `]`, so that many `[` in a row are not searched again.
+/// Result of the last search for `]`. It is kept so that many `[` in a row do not repeat the search.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BracketMemo {
     /// First offset for which the result is valid.

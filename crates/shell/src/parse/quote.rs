@@ -81,7 +81,8 @@ impl ShellParser<'_> {
                     let part = self.make_escaped(char::from(next));
                     self.push_part(builder, part)
                 }
-                // The byte after it may be part of a longer character, and is never special.
+                // The backslash is literal. The byte after it may be part of a longer character, and is never
+                // special.
                 _ => {
                     self.at += 1;
                     Ok(())

@@ -190,12 +190,13 @@ impl ShellParser<'_> {
     /// Parses `~` where a home directory is allowed.
     fn parse_tilde(&mut self, start: usize, rules: WordRules, builder: &mut WordBuilder) {
         let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
-        // After `\<newline>` or a quote, `~` is not at the start.
+        // A `~` after `\<newline>` or a quote is not at the start of the word.
         let at_start = self.at == start;
         let may_assign = rules.globs && matches!(before, Some(b':' | b'=')) && !at_start;
         let equals = if may_assign { self.find_assignment_sign(start, builder) } else { None };
         let assigns = rules.assigns || equals.is_some();
-        // In a value the `=` is not part of the word; in an argument, the first `=` counts.
+        // In a value, the `=` is not part of the word. In an argument, only the first `=` makes a following
+        // `~` special.
         let after_sign = builder.literal_start < self.at
             && match before {
                 Some(b':') => assigns,

@@ -34,7 +34,7 @@ impl TreeVisitor for SpanChecker<'_> {
     }
 }
 
-/// The bodies of here-documents.
+/// Collects the spans of here-document bodies.
 #[derive(Default)]
 struct HereDocumentSpans(Vec<Span>);
 

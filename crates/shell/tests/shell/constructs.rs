@@ -4,7 +4,7 @@
 
 use tenterhook_shell::{Dialect, ParseOptions, outline, parse};
 
-/// Each text with its tree.
+/// Returns each text with its tree.
 fn trees(options: impl Into<ParseOptions>, texts: &[&str]) -> String {
     let options = options.into();
     let mut all = String::new();

@@ -33,7 +33,8 @@ fn known() -> Variables {
     known
 }
 
-/// Fields between `|`; `?` is unknown, `*` after a bar means that it may be several fields.
+/// Returns the fields, separated by `|`. `‹?›` is an unknown part. A note is added if the number of fields is
+/// unknown.
 fn shown(expansion: &Expansion) -> String {
     let fields: Vec<_> = expansion.fields.iter().map(|field| field.render("‹?›")).collect();
     let count = if expansion.has_exact_count() { "" } else { " (count unknown)" };

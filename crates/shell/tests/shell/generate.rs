@@ -56,7 +56,8 @@ impl ScriptGenerator {
         format!("\n{}", std::mem::take(&mut self.documents).concat())
     }
 
-    /// A separator between two commands. After a here-document operator, only the end of the line.
+    /// Returns a separator between two commands. If the bodies of here-documents are pending, it is the end
+    /// of the line.
     fn border(&mut self) -> String {
         if self.documents.is_empty() && self.random.below(3) != 0 { "; ".to_owned() } else { self.newline() }
     }
@@ -161,7 +162,7 @@ impl ScriptGenerator {
         }
     }
 
-    /// A separator before a closing word.
+    /// Returns a separator before a closing keyword.
     fn end(&mut self) -> String {
         if self.documents.is_empty() && self.random.below(2) == 0 { "; ".to_owned() } else { self.newline() }
     }
@@ -170,7 +171,8 @@ impl ScriptGenerator {
         let mut text = String::new();
         match self.random.below(10) {
             0 => text.push_str(&format!("x{}={} ", self.random.one_of(&["", "+"]), self.word(depth))),
-            // Bash 5.2 cannot parse quotes in an array in a substitution.
+            // Bash 5.2 cannot parse some quoted words in an array inside a substitution, so this array has a
+            // fixed form.
             1 => return format!("a=({} \"$x\" *.c )", self.next('w')),
             2 if self.documents.is_empty() => text.push_str(&format!("<{} ", self.next('r'))),
             _ => {}
@@ -219,7 +221,7 @@ impl ScriptGenerator {
         }
     }
 
-    /// A list that contains the bodies of its here-documents.
+    /// Returns a list of commands that ends with the bodies of its own here-documents.
     fn alone(&mut self, depth: usize) -> String {
         let outer = std::mem::take(&mut self.documents);
         let list = self.list(depth - 1);

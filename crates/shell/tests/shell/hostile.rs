@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts designed to be expensive: a megabyte of each takes milliseconds, and twice the text takes twice the time.
+//! Texts designed to be expensive to parse. A megabyte of each takes milliseconds, and twice the text takes
+//! at most about twice the time.
 
 use std::time::Duration;
 
@@ -121,7 +122,7 @@ const REPEATED_FRAGMENTS: &[&str] = &[
     "..",
 ];
 
-/// Pairs: the first is repeated for half of the wanted length, then the second.
+/// Pairs of fragments. The first is repeated for half of the wanted length, then the second.
 const FRAGMENT_PAIRS: &[(&str, &str)] = &[
     ("a", "~"),
     ("a", "=~"),

@@ -127,7 +127,7 @@ fn rable_finds_no_command_that_is_missing_here() {
         let mut ours = OwnCommands::default();
         ours.script(&parse(text, Dialect::Bash).script);
         compared += 1;
-        // The constant words are equal, or at least the number of words is.
+        // Both commands have the same number of words, and words that are constant in both are equal.
         let fits = |one: &Vec<Option<String>>, other: &Vec<Option<String>>| {
             one.len() == other.len()
                 && one.iter().zip(other).all(|pair| match pair {

@@ -18,7 +18,7 @@ pub(crate) fn accepts(shell: &str, texts: &[String]) -> Option<Vec<bool>> {
         std::fs::write(folder.path().join(number.to_string()), text).unwrap();
     }
     let options = if shell == "zsh" { "-f" } else { "--norc" };
-    // The test starts thousands of shells, which `sh` does faster than bash.
+    // The loop runs in `sh`, because `sh` starts thousands of shells faster than bash does.
     let output = Command::new("sh")
         .args(["-c", DRIVER, "driver", shell, options])
         .current_dir(folder.path())

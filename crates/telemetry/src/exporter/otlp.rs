@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Formats spans and counters as OTLP in JSON: <https://opentelemetry.io/docs/specs/otlp/>. In this format, 64-bit numbers
-//! are strings.
+//! Formats spans and counters as OTLP in JSON: <https://opentelemetry.io/docs/specs/otlp/>. In this format, 64-bit
+//! numbers are strings.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Decision, Timestamp};

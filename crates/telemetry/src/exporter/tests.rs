@@ -108,7 +108,7 @@ fn a_collector_gets_spans_and_counters() {
 
 #[test]
 fn without_a_collector_no_call_waits() {
-    // No process listens on a port that was just released.
+    // The port was just released, so no process listens on it.
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let exporter = Exporter::start(otlp(&format!("http://{gone}")), Arc::default(), now).unwrap();
     let (call, outcome) = (call(), Outcome::default());

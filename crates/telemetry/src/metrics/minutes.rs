@@ -11,8 +11,8 @@ use super::{BUCKET_BOUNDS_US, DECISIONS};
 /// Number of minutes that are kept.
 pub(crate) const MINUTES_PER_HOUR: u64 = 60;
 
-/// Decisions and their durations in each of the last 60 minutes. Counting takes no lock, so a decision at the start of a
-/// minute may be lost while the slot of an earlier minute is cleared for reuse.
+/// Decisions and their durations in each of the last 60 minutes. A slot is reused after an hour. Counting
+/// takes no lock, so a decision at the start of a minute may be lost while the slot is cleared.
 pub struct Minutes(Vec<MinuteSlot>);
 
 #[derive(Default)]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `run-scenarios CLIENT DIRECTORY SCENARIO…`: runs scenarios of a client and prints one line of JSON for each: whether it
-//! holds, what `matrix.txt` expects, and which events were recorded. Details are written to DIRECTORY. `drift.py` uses it to
-//! compare two versions of a client.
+//! `run-scenarios CLIENT DIRECTORY SCENARIO…` runs scenarios of a client and prints one line of JSON for
+//! each. The line contains whether the scenario holds, what `matrix.txt` expects, and which events were
+//! recorded. Details are written to DIRECTORY. `drift.py` uses this program to compare two versions of a
+//! client.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cline's CLI. It calls an OpenAI Chat model. Sessions run in the started program, or in a background hub, which ends with the
-//! test.
+//! Cline's CLI. It calls an OpenAI Chat model. Sessions run in the started program or in a background process
+//! (the hub), which ends with the test.
 
 use std::process::Command;
 
@@ -37,8 +37,8 @@ pub(super) const CLIENT: Client = Client {
     }),
 };
 
-/// Three sessions in one hub: one before Tenterhook is installed, one after that in another project, and one that is left to the hub
-/// (`--zen`). The last one ends after it has created `zen-done.txt`.
+/// Runs three sessions in one hub: one before Tenterhook is installed, one afterwards in another project, and
+/// one that is handed over to the hub (`--zen`). The last session ends after it has created `zen-done.txt`.
 pub fn start_in_hub(world: &World, model: &str, prompt: &str) -> Result<Command> {
     let script = r#"
 set -e

@@ -33,7 +33,7 @@ pub(super) const CLIENT: Client = Client {
         args: &[],
         call: |file, line| ScriptedCall::new("apply_patch", json!(added_file(file, line))),
     }),
-    // Its names contain only letters, digits and `_`.
+    // Server names contain only letters, digits and `_`.
     mcp: |server, tool, arguments| {
         ScriptedCall::new(tool, arguments).in_namespace(format!("mcp__{}", server.replace('-', "_")))
     },

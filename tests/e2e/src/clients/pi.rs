@@ -12,7 +12,7 @@ pub(super) const CLIENT: Client = Client {
     id: "pi",
     install: &[],
     prepare: |world| {
-        // Otherwise the tools of a server are only available to scripts.
+        // Without this setting, only scripts can use the tools of a server.
         let servers = world
             .mcp_settings(|program, args| json!({"command": program, "args": args, "exposure": "direct"}))?;
         world.write_json(".pi/agent/mcp.json", &json!({"mcpServers": servers}))
@@ -32,7 +32,7 @@ pub(super) const CLIENT: Client = Client {
     shell_input: |command| json!({"command": command}),
     shell_in: None,
     patch: None,
-    // Its names contain only letters, digits and `_`.
+    // Server names contain only letters, digits and `_`.
     mcp: |server, tool, arguments| {
         ScriptedCall::new(format!("mcp__{}__{tool}", server.replace('-', "_")), arguments)
     },

@@ -36,8 +36,9 @@ pub(super) const CLIENT: Client = Client {
     }),
 };
 
-/// Starts it like a program that embeds it. It then asks for permission before a tool runs; with `-p` it refuses instead, and fires
-/// no `PermissionRequest`. Standard input ends after the prompt, so only a hook can grant a permission.
+/// Starts Qwen Code as a program that embeds it does. It then asks for permission before a tool runs. With
+/// `-p` it would refuse instead and fire no `PermissionRequest`. Standard input ends after the prompt, so
+/// only a hook can grant a permission.
 pub fn start_embedded(world: &World, model: &str, prompt: &str) -> Result<Command> {
     let initialize =
         json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}});

@@ -55,7 +55,8 @@ fn waiting(world: &World) -> Result<Option<String>> {
     Ok(list.pointer("/pending/0/id").and_then(Value::as_str).map(ToOwned::to_owned))
 }
 
-/// Runs the `tenterhook` binary while a client runs: [`World::tenterhook`] ends every other process group.
+/// Runs the `tenterhook` binary while a client runs. [`World::tenterhook`] cannot be used, because it ends
+/// every other process group.
 fn answer(world: &World, args: &[&str]) -> Result<String> {
     let output = world.command(programs::tenterhook()?)?.args(args).output()?;
     ensure!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));

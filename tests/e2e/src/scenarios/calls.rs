@@ -33,7 +33,7 @@ pub(super) fn mcp(client: &Client) -> Result<Seen> {
     Seen::new(world, &session, told && noted, !records.contains(&"records erase seven".to_owned()))
 }
 
-/// Names with separators of tool names, which clients write in different ways.
+/// Server names that contain separators of tool names. Clients change such names in different ways.
 const SERVERS: &[&str] = &["my-rec_ords", "brave-search", "google_drive"];
 
 pub(super) fn mcp_names(client: &Client) -> Result<Seen> {

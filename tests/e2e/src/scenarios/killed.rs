@@ -2,7 +2,8 @@
 
 //! Hook programs that are killed by a signal while they wait for the daemon's answer.
 //!
-//! A hook of the user kills them. The daemon runs it before it answers, so the hook program is certainly waiting.
+//! A hook of the user kills the hook programs. The daemon runs the user's hook before it answers, so the hook
+//! program is certainly still waiting.
 
 use anyhow::{Context as _, Result};
 use tenterhook_event::EventKind;
@@ -19,8 +20,8 @@ pub(super) fn hook_killed(client: &Client) -> Result<Seen> {
     killed(client, "kill -$signal $process", true)
 }
 
-/// Like the above, when the shell that the client started for the hook dies as well: then nothing can turn the hook's death into a
-/// deny, and the client decides.
+/// Like [`hook_killed`], but the shell that the client started for the hook is killed as well. Then nothing
+/// can turn the killed hook into a deny, and the client decides.
 pub(super) fn shell_killed(client: &Client) -> Result<Seen> {
     let both = "case $(cat /proc/$parent/comm) in sh | dash | bash | zsh) kill -$signal $parent $process ;; *) kill -$signal $process ;; esac";
     killed(client, both, false)
@@ -46,8 +47,8 @@ fn killed(client: &Client, kill: &str, is_promised: bool) -> Result<Seen> {
     Seen::new(world, &session, ran == 0 && went_on, is_safe)
 }
 
-/// Body of a hook that kills the programs of the first calls, each with another signal, but not that of the last call. The programs
-/// are recognised by the event on their command line.
+/// Body of a hook that kills the hook programs of the first calls, each with a different signal. The hook
+/// program of the last call is not killed. Hook programs are recognised by the event on their command line.
 fn killing(client: &Client, kill: &str) -> Result<String> {
     let harness = tenterhook_harness::find_harness(client.id).context("no such harness")?;
     let gates = harness.events.iter().filter(|row| row.is_gate() && row.kind == EventKind::PreTool);

@@ -106,7 +106,8 @@ async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
     opened.await
 }
 
-/// Builds a response that a browser saves as a file. Shown as a page, the content would have the dashboard's origin.
+/// Builds a response that a browser saves as a file. If the browser displayed it, the content would run with
+/// the dashboard's origin.
 fn attachment<M>(media: &'static str, name: &str, body: Body) -> TextResponse<M> {
     let saved = format!("attachment; filename=\"{name}\"");
     TextResponse::new((

@@ -64,7 +64,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-/// Encodes the reply that the harness received for this decision again, from the record.
+/// Encodes, from the record, the reply that the harness received for this decision.
 fn native_reply(record: &StoredRecord) -> Option<HarnessReply> {
     let decided = RecordedDecision::from_record(record).ok()?;
     let harness = tenterhook_harness::find_harness(&decided.event.source)?;

@@ -48,7 +48,7 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
         return;
     }
     loop {
-        // Done before reading, so that records written in the meantime are noticed.
+        // The size is marked as seen before the ledger is read, so that records written in the meantime are noticed.
         ledger_size.mark_unchanged();
         let Ok(page) = daemon.readers.with(move |reader| reader.records_from(next, TAIL_PAGE_RECORDS)).await
         else {

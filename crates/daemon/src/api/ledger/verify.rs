@@ -106,7 +106,7 @@ fn expectation(request: VerifyRequest) -> Result<Expectations, ApiError> {
 fn run_check(daemon: &Daemon, expect: Expectations) {
     let verification = &daemon.verification;
     let dir = daemon.home.ledger();
-    // A ledger rollback is detected unless this file was replaced too.
+    // The published checkpoint reveals a rollback of the ledger, unless the file was replaced too.
     let beside = tenterhook_ledger::published_checkpoint(&dir);
     let since = expect.since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
     let mut progress = |checked, of| verification.progress(checked, of);

@@ -170,7 +170,8 @@ impl PathGlob {
         inside && (!near || !rest.trim_end_matches('/').contains('/'))
     }
 
-    /// Whether a walk such as `find ~ -name .gnupg` finds a directory that the literal start of the glob goes through.
+    /// Whether a search such as `find ~ -name .gnupg` finds a directory that is part of the literal start of
+    /// the glob.
     fn is_below_walk(&self, found: &PathFact) -> bool {
         let Some(form) = self.walked_form(found).filter(|form| form.contains("**")) else { return false };
         let name = split_name(form).1;
@@ -180,8 +181,8 @@ impl PathGlob {
             && self.start().split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// Returns the path in the form that this glob is written in. A walk that starts above home directories also goes
-    /// through them.
+    /// Returns the path in the form that this glob is written in. A search that starts above the home
+    /// directories also searches them.
     fn walked_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
         let walk = path.walk_in_homes.as_deref().filter(|_| self.from == GlobBase::Home);
         walk.or_else(|| self.path_form(path))
@@ -204,14 +205,14 @@ impl PathGlob {
         })
     }
 
-    /// Whether a pattern or an unknown part of the path may stand for a path that matches.
+    /// Whether the path contains a pattern or an unknown part, and could turn out to be a path that matches.
     fn may_match(&self, path: &PathFact) -> bool {
         path.is_open() && self.path_form(path).is_some_and(|form| self.may_match_form(form))
     }
 
     fn may_match_form(&self, form: &str) -> bool {
-        // `find ~ -name '*.rs'` walks everything. Such a walk matches globs that guard by name, but not globs that
-        // guard by directory.
+        // `find ~ -name '*.rs'` searches all directories. Such a search can match a glob that guards files by
+        // name, but not a glob that guards a whole directory.
         let by_directory = |form: &str| {
             // The glob has no literal start.
             if self.plain == 0 {
@@ -242,7 +243,7 @@ impl PathGlob {
         }
         let form = self.walked_form(path).filter(|form| path.is_open() && self.may_match_form(form))?;
         let (directory, name) = split_name(form);
-        // `find` writes `**` before a name, for the directories it goes through.
+        // For `find`, the path has `**` before the name, because `find` descends into directories.
         let name = name.strip_prefix("**").filter(|name| !name.is_empty()).unwrap_or(name);
         let is_open = |part: &str| part.contains(WILDCARDS);
         let guards_directory = split_name(&self.text).1.chars().all(|letter| letter == '*');
@@ -257,7 +258,7 @@ impl PathGlob {
             if self.is_named_in(name) {
                 return Some(certainty);
             }
-            // Guarded files in a directory whose own name is a pattern: `~/.s*/*`.
+            // The name of the directory is itself a pattern: `~/.s*/*`.
             let is_covered = is_whole_directory || guards_directory;
             return (is_covered && self.directory_is_named_in(parent)).then_some(Certainty::Possible);
         }

@@ -22,8 +22,8 @@ const DISCARDING_OUTPUTS: &[&str] =
     &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty"];
 
 impl ShellCondition {
-    /// Checks whether enough commands satisfy this condition. `writes` means that another condition covers the files
-    /// that are written.
+    /// Checks whether enough commands satisfy this condition. If `writes` is true, another condition of the
+    /// rule covers the files that are written.
     pub(in crate::conditions) fn check_all(
         &self,
         commands: &[ShellCommand],
@@ -190,7 +190,7 @@ impl ShellCondition {
         let mut found = String::new();
         let mut is_certain = true;
         if let Some(wanted) = operand.as_ref().filter(|wanted| !wanted.is_empty()) {
-            // A word that counts as the option cannot also be the operand.
+            // A word that is known only at run time and may be the option cannot also be the operand.
             let candidates = command
                 .operands
                 .iter()

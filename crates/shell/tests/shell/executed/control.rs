@@ -75,7 +75,7 @@ impl PredictedShell {
     }
 
     fn arithmetic(&mut self, text: &ArithmeticText) -> bool {
-        // The side effects are in the expansion of a word.
+        // Expands the expression as a word, because only the expansion of a word applies its side effects.
         let word = Word {
             parts: SmallList::One(WordPart::Arithmetic(Box::new(ArithmeticExpansion {
                 expression: text.clone(),

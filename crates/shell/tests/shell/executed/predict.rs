@@ -13,7 +13,8 @@ use tenterhook_shell::{
     SimpleCommand, Subscript, TreeVisitor, Word, WordPart, parse,
 };
 
-/// The argument lists in the order in which they run; `None` if which commands run depends on something unknown.
+/// Returns the argument lists in the order in which the programs run; `None` if an unknown value decides
+/// which commands run.
 pub(super) fn predict(text: &str) -> Option<Vec<PredictedArgs>> {
     let parsed = parse(text, Dialect::Bash);
     assert!(parsed.is_complete(), "{text}");
@@ -88,7 +89,7 @@ impl PredictedShell {
     pub(super) fn words(&mut self, words: &[Word]) -> Expansion {
         let before = self.record.len();
         for word in words {
-            // Braces copy the rest of the word, including commands in it.
+            // Brace expansion copies the rest of the word, so commands in the word run once per copy.
             let mut parts = vec![WordPart::Literal(Literal { text: "x".into(), span: word.span })];
             parts.extend(word.parts.iter().filter(|part| matches!(part, WordPart::Brace(_))).cloned());
             let braces = Word { parts: parts.into(), span: word.span };
@@ -98,7 +99,8 @@ impl PredictedShell {
             }
         }
         let expansion = expand(words, &self.known);
-        // Commands in a word see the assignments of the parts before them.
+        // A command in a word sees assignments that earlier parts of the word made. The prediction does not
+        // model this order.
         self.is_lost |= self.record.len() > before && !expansion.assigned.is_empty();
         for (name, value) in &expansion.assigned {
             let value = value
@@ -177,7 +179,8 @@ impl PredictedShell {
                     expand_value(&document.body().unwrap().parts, &self.known)
                 }
             };
-            // The recorder reads up to the end of the text, as `read` does.
+            // The recorder reads its whole input with `read -d ''`, so known input is one text without
+            // patterns.
             if field.is_known() {
                 field = text_field(&field.render(""));
             }

@@ -16,7 +16,8 @@ impl PredictedArgs {
         !self.fields.iter().all(Field::is_known)
     }
 
-    /// Whether bash may have recorded this. Patterns stay as they are: no file matches in an empty directory.
+    /// Whether bash may have recorded these arguments. Patterns stay as they are, because no file matches in
+    /// an empty directory.
     pub(super) fn fits(&self, recorded: &[String]) -> bool {
         let is_same = |field: &Field, text: &String| {
             if field.is_known() { field.render("") == *text } else { true }

@@ -17,7 +17,8 @@ const RECORDER: &str = r#"command_not_found_handle() {
 
 const DRIVER: &str = r#"n=0; while [ -f "/box/$n" ]; do "$BASH" --norc --noprofile "/box/$n" 9>>"/box/$n.out" 2>/dev/null; n=$((n+1)); done"#;
 
-/// The argument lists that each script started; `None` if bubblewrap is missing or may not create namespaces.
+/// Returns the argument lists of the programs that each script started; `None` if bubblewrap is missing or
+/// may not create namespaces.
 pub(super) fn run(scripts: &[String]) -> Option<Vec<Vec<Vec<String>>>> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("recorder"), RECORDER).unwrap();

@@ -59,7 +59,8 @@ impl ScriptWriter {
             9 => {
                 let pattern =
                     self.random.one_of(&["a*", "*.gz", "'one two  three'", "[0-9]", "???", "$v3", "*\\ *"]);
-                // Bash 5.2 counts a quoted expansion that is empty as a character here, after some operators.
+                // In the word of a `case`, bash 5.2 treats an empty quoted expansion with some operators as a
+                // character. The words here avoid that.
                 let word = self.random.one_of(&[
                     "$v1",
                     "\"$v2\"",
