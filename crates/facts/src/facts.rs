@@ -172,7 +172,7 @@ fn agent_directory(event: &Event) -> Option<&str> {
     event.cwd.as_deref().or(event.project.as_deref())
 }
 
-fn path_roots(event: &Event, environment: &EvalEnvironment<'_>) -> PathRoots {
+pub(crate) fn path_roots(event: &Event, environment: &EvalEnvironment<'_>) -> PathRoots {
     let ground = PathRoots::new(environment.home, event.project.as_deref().or(agent_directory(event)));
     match environment.seen {
         Some(seen) => ground.with_links(seen),

@@ -18,6 +18,7 @@ mod retention;
 pub mod rule_draft;
 mod run_files;
 mod seal;
+mod session_files;
 mod session_memory;
 pub mod snapshot;
 mod state_format;

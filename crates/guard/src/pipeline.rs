@@ -3,14 +3,15 @@
 //! Builds the pipeline of a call. Hooks and rules decide, the engine combines their findings, and the ledger records
 //! the outcome.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder, RuleJudgement, load};
-use tenterhook_event::{Event, EventKind, Finding, HookCall, Origin, Outcome};
-use tenterhook_facts::{EvalEnvironment, Facts, LinkMap};
+use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, Origin, Outcome, ToolCall};
+use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFiles};
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
 
@@ -19,6 +20,7 @@ use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
 use crate::run_files::{self, FileFindings};
+use crate::session_files;
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
 use crate::symlinks;
@@ -330,7 +332,9 @@ impl CallPipeline {
         seen: Option<&LinkMap>,
     ) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
-        let (facts, state) = (rules.facts(event, seen), rules.memory.state_of(event, &rules.set));
+        let state = rules.memory.state_of(event, &rules.set);
+        let facts = rules.facts(event, seen);
+        let facts = rules.with_session_files(event, &facts, &state).into_owned();
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
         (facts, notes)
     }
@@ -377,6 +381,54 @@ impl RuleJudge {
         then(&context)
     }
 
+    /// Applies what the session did with files before this call.
+    fn with_session_files<'f>(
+        &self,
+        event: &Event,
+        facts: &'f Facts,
+        state: &SessionState,
+    ) -> Cow<'f, Facts> {
+        let files = SessionFiles { copies: &state.copies, created: &state.created };
+        let mut facts = Cow::Borrowed(facts);
+        if !files.is_empty() {
+            self.with_environment(event, None, |environment| {
+                facts.to_mut().apply_session_files(event, environment, files);
+            });
+        }
+        facts
+    }
+
+    /// Evaluates the rules on the facts of a call, and finds what later calls of the session depend on.
+    fn judge_facts(&self, event: &Event, facts: &Facts, state: &SessionState) -> PolicyJudgement {
+        let facts = self.with_session_files(event, facts, state);
+        let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
+        if event.event != EventKind::PreTool {
+            return judged;
+        }
+        let decision = judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
+        judged.delta.files = session_files::find_written_scripts(&facts, state);
+        if decision != Decision::Deny {
+            let is_sensitive = |path: &str| self.is_sensitive(event, path);
+            let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
+            copies.retain(|(path, original)| state.copies.get(path) != Some(original));
+            judged.delta.copies = copies;
+        }
+        if decision < Decision::Ask {
+            judged.delta.created = session_files::find_created(&facts, state);
+        }
+        judged
+    }
+
+    /// Whether the rules ask about reading this file or deny it.
+    fn is_sensitive(&self, event: &Event, path: &str) -> bool {
+        let tool = ToolCall::new("Read", json!({ "file_path": path }));
+        let read = Event { tool: Some(tool), ..event.clone() };
+        let facts =
+            self.with_environment(&read, None, |environment| tenterhook_facts::facts(&read, environment));
+        let judged = tenterhook_policy::judge(&read, &facts, &SessionState::default(), &self.set);
+        judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
+    }
+
     /// Returns the findings about files that the call writes and that run automatically.
     fn judge_autorun_files(&self, event: &Event, facts: &Facts) -> AutorunFindings {
         if event.event != EventKind::PreTool {
@@ -407,13 +459,7 @@ impl Judge for RuleJudge {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
-            let judge = |state: &SessionState| {
-                let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
-                if event.event == EventKind::PreTool {
-                    judged.delta.files = run_files::session_files(&facts, state);
-                }
-                judged
-            };
+            let judge = |state: &SessionState| self.judge_facts(event, &facts, state);
             let mut judged = self.memory.judge(event, &self.set, judge);
             let files = self.judge_run_files(event, &facts, &judged);
             judged.findings.extend(files.findings);
@@ -483,5 +529,7 @@ fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
 
 #[cfg(test)]
 mod run_file_tests;
+#[cfg(test)]
+mod session_file_tests;
 #[cfg(test)]
 mod tests;

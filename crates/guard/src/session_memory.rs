@@ -282,6 +282,8 @@ impl SessionMemory {
             added.matched.extend(new.matched);
             added.warned.extend(new.warned);
             added.files.extend(new.files);
+            added.copies.extend(new.copies);
+            added.created.extend(new.created);
             added.spent = added.spent.or(new.spent);
             added.earlier = added.earlier.saturating_add(new.earlier);
             added.reported = added.reported.or(new.reported);
@@ -326,6 +328,8 @@ fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
     new.warned.retain(|warning| !known.warned.contains(warning));
     new.files.retain(|file| !known.files.contains(file));
+    new.copies.retain(|copy| !known.copies.contains(copy));
+    new.created.retain(|path| !known.created.contains(path));
     if known.adds_spending() {
         (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
     }

@@ -39,6 +39,22 @@ impl SymlinkProbe {
         entries.any(|entry| entry == EntryKind::Missing)
     }
 
+    /// Whether a path certainly does not exist. A path behind a link counts as existing.
+    pub(crate) fn is_absent(&mut self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        for part in ends.filter_map(|end| path.get(..end)) {
+            match self.probe(part) {
+                EntryKind::Other => {}
+                EntryKind::Link(_) => return false,
+                EntryKind::Missing => {
+                    let found = rustix::fs::statat(CWD, part, AtFlags::SYMLINK_NOFOLLOW);
+                    return found.is_err_and(|error| error == rustix::io::Errno::NOENT);
+                }
+            }
+        }
+        false
+    }
+
     fn probe(&mut self, path: &str) -> EntryKind {
         let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) else {
             return EntryKind::Missing;

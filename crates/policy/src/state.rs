@@ -16,7 +16,7 @@ pub const MAX_COUNTED_MATCHES: usize = 1000;
 /// Maximum number of rules whose matches are counted in one session.
 const MAX_COUNTED_RULES: usize = 1000;
 
-/// Maximum number of files of one session whose origin is remembered; further files are dropped.
+/// Maximum number of files of each kind that one session remembers; further files are dropped.
 const MAX_SESSION_FILES: usize = 256;
 
 /// How a session created a file that may be run later.
@@ -55,6 +55,12 @@ pub struct SessionState {
     /// Files that the session created or changed and that may be run later, by absolute path.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, FileOrigin>,
+    /// Copies of files that rules protect from being read, each with the path of its original.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub copies: BTreeMap<String, String>,
+    /// Files and directories outside the project that did not exist before the session created them.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub created: BTreeSet<String>,
 }
 
 /// Changes that one event makes to the state of its session.
@@ -84,6 +90,12 @@ pub struct StateDelta {
     /// Files whose origin is new or has changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, FileOrigin)>,
+    /// New copies, each with the path of its original.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<(String, String)>,
+    /// Paths that the event creates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<String>,
 }
 
 // === impl SessionState ===
@@ -149,6 +161,14 @@ impl SessionState {
                 *known = (*known).max(*origin);
             }
         }
+        for (path, original) in &delta.copies {
+            if self.copies.len() < MAX_SESSION_FILES || self.copies.contains_key(path) {
+                self.copies.insert(path.clone(), original.clone());
+            }
+        }
+        for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
+            self.created.insert(path.clone());
+        }
     }
 
     /// Whether there is nothing to store.
@@ -166,6 +186,8 @@ impl StateDelta {
             && self.matched.is_empty()
             && self.warned.is_empty()
             && self.files.is_empty()
+            && self.copies.is_empty()
+            && self.created.is_empty()
             && !self.adds_spending()
     }
 

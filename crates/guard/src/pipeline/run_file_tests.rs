@@ -7,14 +7,14 @@ use tenterhook_event::{Decision, EventId, Timestamp, ToolCall};
 use super::*;
 
 /// A project with files, and the judge of one session after the other.
-struct Project {
-    dir: tempfile::TempDir,
+pub(super) struct Project {
+    pub(super) dir: tempfile::TempDir,
     judge: RuleJudge,
     calls: std::cell::Cell<u64>,
 }
 
 impl Project {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = dir.path().join("project").join(name);
@@ -47,16 +47,16 @@ impl Project {
         event
     }
 
-    fn judge(&self, tool: ToolCall) -> RuleJudgement {
+    pub(super) fn judge(&self, tool: ToolCall) -> RuleJudgement {
         self.judge.judge(&self.event(tool))
     }
 
-    fn run(&self, line: &str) -> Decision {
+    pub(super) fn run(&self, line: &str) -> Decision {
         let judged = self.judge(ToolCall::new("Bash", json!({ "command": line })));
         judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default()
     }
 
-    fn write(&self, name: &str, text: &str) -> Decision {
+    pub(super) fn write(&self, name: &str, text: &str) -> Decision {
         let path = self.dir.path().join("project").join(name);
         let given = json!({ "file_path": path, "content": text });
         let judged = self.judge(ToolCall::new("Write", given));
