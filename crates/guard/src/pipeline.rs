@@ -13,9 +13,8 @@ use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder,
 use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, Origin, Outcome, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFiles};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
+use tenterhook_policy::{FlaggedFile, LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
 
-use crate::autorun_files::{self, AutorunFindings};
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
@@ -24,6 +23,7 @@ use crate::session_files;
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
 use crate::symlinks;
+use crate::written_files::{self, WrittenFindings};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::Mode;
@@ -406,6 +406,11 @@ impl RuleJudge {
             return judged;
         }
         let decision = judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
+        if !state.flagged.is_empty() {
+            let flagged = written_files::judge_flagged_files(&facts, state);
+            judged.findings.extend(flagged.findings);
+            judged.steps.extend(flagged.steps);
+        }
         judged.delta.files = session_files::find_written_scripts(&facts, state);
         if decision != Decision::Deny {
             let is_sensitive = |path: &str| self.is_sensitive(event, path);
@@ -429,13 +434,13 @@ impl RuleJudge {
         judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
     }
 
-    /// Returns the findings about files that the call writes and that run automatically.
-    fn judge_autorun_files(&self, event: &Event, facts: &Facts) -> AutorunFindings {
+    /// Returns the findings about files that the call writes and that run later.
+    fn judge_written_files(&self, event: &Event, facts: &Facts) -> WrittenFindings {
         if event.event != EventKind::PreTool {
-            return AutorunFindings::default();
+            return WrittenFindings::default();
         }
         self.with_environment(event, None, |environment| {
-            autorun_files::judge_autorun_files(event, facts, environment, &self.set)
+            written_files::judge_written_files(event, facts, environment, &self.set, self.reads_run_files)
         })
     }
 
@@ -459,12 +464,17 @@ impl Judge for RuleJudge {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
-            let judge = |state: &SessionState| self.judge_facts(event, &facts, state);
+            let written = self.judge_written_files(event, &facts);
+            let judge = |state: &SessionState| {
+                let mut judged = self.judge_facts(event, &facts, state);
+                let is_new = |file: &&(String, FlaggedFile)| state.flagged.get(&file.0) != Some(&file.1);
+                judged.delta.flagged.extend(written.flagged.iter().filter(is_new).cloned());
+                judged
+            };
             let mut judged = self.memory.judge(event, &self.set, judge);
             let files = self.judge_run_files(event, &facts, &judged);
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
-            let written = self.judge_autorun_files(event, &facts);
             judged.findings.extend(written.findings);
             judged.steps.extend(written.steps);
             if let Some(files) = files.observed {

@@ -29,6 +29,15 @@ pub enum FileOrigin {
     Downloaded,
 }
 
+/// A file that the session wrote although it contains a command that a rule denies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlaggedFile {
+    /// Id of the rule.
+    pub rule: String,
+    /// Reason of the rule.
+    pub reason: String,
+}
+
 /// State that rules keep for one session. Its size is bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -61,6 +70,9 @@ pub struct SessionState {
     /// Files and directories outside the project that did not exist before the session created them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub created: BTreeSet<String>,
+    /// Files that contain a command that a rule denies, by absolute path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub flagged: BTreeMap<String, FlaggedFile>,
 }
 
 /// Changes that one event makes to the state of its session.
@@ -96,6 +108,9 @@ pub struct StateDelta {
     /// Paths that the event creates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
+    /// Files that the event writes with a command that a rule denies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<(String, FlaggedFile)>,
 }
 
 // === impl SessionState ===
@@ -169,6 +184,11 @@ impl SessionState {
         for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
             self.created.insert(path.clone());
         }
+        for (path, flagged) in &delta.flagged {
+            if self.flagged.len() < MAX_SESSION_FILES || self.flagged.contains_key(path) {
+                self.flagged.insert(path.clone(), flagged.clone());
+            }
+        }
     }
 
     /// Whether there is nothing to store.
@@ -188,6 +208,7 @@ impl StateDelta {
             && self.files.is_empty()
             && self.copies.is_empty()
             && self.created.is_empty()
+            && self.flagged.is_empty()
             && !self.adds_spending()
     }
 
