@@ -94,6 +94,9 @@ pub struct Facts {
     /// Symbolic links that were found on the way to the call's paths.
     #[serde(skip_serializing_if = "LinkMap::is_empty")]
     pub links: LinkMap,
+    /// Symbolic links that the call creates, each with its target.
+    #[serde(skip)]
+    pub created_links: Vec<(String, String)>,
 }
 
 impl Facts {

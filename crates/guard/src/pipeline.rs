@@ -334,7 +334,7 @@ impl CallPipeline {
         let rules = &self.rules;
         let state = rules.memory.state_of(event, &rules.set);
         let facts = rules.facts(event, seen);
-        let facts = rules.with_session_files(event, &facts, &state).into_owned();
+        let facts = rules.with_session_files(event, &facts, seen, &state).into_owned();
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
         (facts, notes)
     }
@@ -386,10 +386,16 @@ impl RuleJudge {
         &self,
         event: &Event,
         facts: &'f Facts,
+        seen: Option<&LinkMap>,
         state: &SessionState,
     ) -> Cow<'f, Facts> {
         let files = SessionFiles { copies: &state.copies, created: &state.created };
         let mut facts = Cow::Borrowed(facts);
+        if !state.links.is_empty() && seen.is_none() {
+            facts = Cow::Owned(self.with_environment(event, None, |environment| {
+                symlinks::collect_facts_with_links(event, environment, &state.links)
+            }));
+        }
         if !files.is_empty() {
             self.with_environment(event, None, |environment| {
                 facts.to_mut().apply_session_files(event, environment, files);
@@ -400,7 +406,7 @@ impl RuleJudge {
 
     /// Evaluates the rules on the facts of a call, and finds what later calls of the session depend on.
     fn judge_facts(&self, event: &Event, facts: &Facts, state: &SessionState) -> PolicyJudgement {
-        let facts = self.with_session_files(event, facts, state);
+        let facts = self.with_session_files(event, facts, None, state);
         let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
         if event.event != EventKind::PreTool {
             return judged;
@@ -413,6 +419,8 @@ impl RuleJudge {
         }
         judged.delta.files = session_files::find_written_scripts(&facts, state);
         if decision != Decision::Deny {
+            let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
+            judged.delta.links = facts.created_links.iter().filter(is_new).cloned().collect();
             let is_sensitive = |path: &str| self.is_sensitive(event, path);
             let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
             copies.retain(|(path, original)| state.copies.get(path) != Some(original));

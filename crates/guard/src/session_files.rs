@@ -13,30 +13,63 @@ use crate::symlinks::SymlinkProbe;
 
 /// Returns the files that a call writes and that may be run later, with their origin.
 pub(crate) fn find_written_scripts(facts: &Facts, state: &SessionState) -> Vec<(String, FileOrigin)> {
-    let copies_download = facts.commands.iter().any(|command| {
-        let from = command.operands.iter().filter_map(|path| path.resolved.as_ref());
-        matches!(command.program.as_str(), "cp" | "mv" | "install" | "ln")
-            && from.into_iter().any(|path| state.files.get(path) == Some(&FileOrigin::Downloaded))
-    });
     let mut files: Vec<(String, FileOrigin)> = Vec::new();
-    for effect in &facts.effects {
-        let writes = matches!(effect.does, FileOp::Write | FileOp::Append);
-        if !writes || effect.on != ExecLocation::Here || effect.path.dynamic || effect.path.pattern {
-            continue;
-        }
-        let Some(path) = effect.path.resolved.as_ref().filter(|path| may_be_run(path)) else { continue };
-        let is_download = DOWNLOADERS.contains(&effect.by.as_str()) || copies_download;
-        let origin = if is_download { FileOrigin::Downloaded } else { FileOrigin::Written };
+    for effect in facts.effects.iter().filter(|effect| is_write(effect) && effect.on == ExecLocation::Here) {
+        let Some(path) = known_path(&effect.path) else { continue };
+        let origin = match find_command(facts, effect) {
+            Some(command) if is_from_outside(facts, command, state, &files) => FileOrigin::Downloaded,
+            _ if may_be_run(path) => FileOrigin::Written,
+            _ => continue,
+        };
         let is_known = state.files.get(path).is_some_and(|known| *known >= origin);
         if !is_known && !files.iter().any(|(other, _)| other == path) {
-            files.push((path.clone(), origin));
+            files.push((path.to_owned(), origin));
         }
     }
     files
 }
 
+/// Returns the command that causes an effect.
+fn find_command<'f>(facts: &'f Facts, effect: &FileEffect) -> Option<&'f ShellCommand> {
+    let mut commands = facts.commands.iter();
+    commands
+        .find(|command| command.span.is_some() && command.span == effect.span && command.program == effect.by)
+}
+
+/// Whether the output of a command comes from the network, from a downloaded file, or from decoded data.
+fn is_from_outside(
+    facts: &Facts,
+    command: &ShellCommand,
+    state: &SessionState,
+    written: &[(String, FileOrigin)],
+) -> bool {
+    let is_downloaded = |path: &str| {
+        let earlier = written.iter().find(|(other, _)| other == path).map(|(_, origin)| origin);
+        earlier.or_else(|| state.files.get(path)) == Some(&FileOrigin::Downloaded)
+    };
+    let has_option =
+        |names: &[&str]| command.options.iter().any(|option| names.iter().any(|name| option.is(name)));
+    let decodes =
+        DECODERS.iter().any(|(program, options)| command.program == *program && has_option(options));
+    let mut read =
+        effects_of(facts, command).filter(|effect| matches!(effect.does, FileOp::Read | FileOp::Move));
+    DOWNLOADERS.contains(&command.program.as_str())
+        || decodes
+        || read.any(|effect| known_path(&effect.path).is_some_and(is_downloaded))
+}
+
 /// Programs whose output files come from the network.
 const DOWNLOADERS: &[&str] = &["curl", "wget", "aria2c", "http", "https", "xh", "fetch"];
+
+/// Programs that decode data, with the options that make them decode.
+const DECODERS: &[(&str, &[&str])] = &[
+    ("base64", &["d", "D", "decode"]),
+    ("base32", &["d", "decode"]),
+    ("xxd", &["r"]),
+    ("openssl", &["d"]),
+    ("gpg", &["d", "decrypt"]),
+    ("uudecode", &["o"]),
+];
 
 /// File name extensions of scripts.
 const SCRIPT_EXTENSIONS: &[&str] = &[

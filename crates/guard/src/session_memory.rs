@@ -284,6 +284,7 @@ impl SessionMemory {
             added.files.extend(new.files);
             added.copies.extend(new.copies);
             added.created.extend(new.created);
+            added.links.extend(new.links);
             added.flagged.extend(new.flagged);
             added.spent = added.spent.or(new.spent);
             added.earlier = added.earlier.saturating_add(new.earlier);
@@ -331,6 +332,7 @@ fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.files.retain(|file| !known.files.contains(file));
     new.copies.retain(|copy| !known.copies.contains(copy));
     new.created.retain(|path| !known.created.contains(path));
+    new.links.retain(|link| !known.links.contains(link));
     new.flagged.retain(|file| !known.flagged.contains(file));
     if known.adds_spending() {
         (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);

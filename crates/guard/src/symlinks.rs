@@ -5,7 +5,7 @@
 //! Nothing is opened and no link is followed: each directory of a path is examined separately, so that a pipe, a
 //! device or a directory that is not mounted yet cannot block the call.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
@@ -13,12 +13,25 @@ use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
 /// Returns the facts of a call with its links resolved.
 pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
+    collect_facts_with_links(event, environment, &BTreeMap::new())
+}
+
+/// Returns the facts of a call with its links resolved: links on the disk, and these links, each with its target.
+pub(crate) fn collect_facts_with_links(
+    event: &Event,
+    environment: &EvalEnvironment<'_>,
+    links: &BTreeMap<String, String>,
+) -> Facts {
     let facts = tenterhook_facts::facts(event, environment);
     if environment.seen.is_some() {
         return facts;
     }
     let mut probe = SymlinkProbe::default();
-    let seen = tenterhook_facts::probe_links(event, &facts, environment, &mut |path| probe.probe(path));
+    let mut look = |path: &str| match links.get(path) {
+        Some(target) => EntryKind::Link(target.clone()),
+        None => probe.probe(path),
+    };
+    let seen = tenterhook_facts::probe_links(event, &facts, environment, &mut look);
     if seen.is_empty() {
         return facts;
     }

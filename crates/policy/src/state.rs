@@ -25,7 +25,7 @@ const MAX_SESSION_FILES: usize = 256;
 pub enum FileOrigin {
     /// A tool or command of the session wrote the file.
     Written,
-    /// A command of the session downloaded the file.
+    /// A command of the session downloaded or decoded the file.
     Downloaded,
 }
 
@@ -70,6 +70,9 @@ pub struct SessionState {
     /// Files and directories outside the project that did not exist before the session created them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub created: BTreeSet<String>,
+    /// Symbolic links that the session created, each with its target. A call may be evaluated before the link exists.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, String>,
     /// Files that contain a command that a rule denies, by absolute path.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flagged: BTreeMap<String, FlaggedFile>,
@@ -108,6 +111,9 @@ pub struct StateDelta {
     /// Paths that the event creates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
+    /// Symbolic links that the event creates, each with its target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<(String, String)>,
     /// Files that the event writes with a command that a rule denies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<(String, FlaggedFile)>,
@@ -176,24 +182,26 @@ impl SessionState {
                 *known = (*known).max(*origin);
             }
         }
-        for (path, original) in &delta.copies {
-            if self.copies.len() < MAX_SESSION_FILES || self.copies.contains_key(path) {
-                self.copies.insert(path.clone(), original.clone());
-            }
-        }
+        insert_bounded(&mut self.copies, &delta.copies);
+        insert_bounded(&mut self.links, &delta.links);
+        insert_bounded(&mut self.flagged, &delta.flagged);
         for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
             self.created.insert(path.clone());
-        }
-        for (path, flagged) in &delta.flagged {
-            if self.flagged.len() < MAX_SESSION_FILES || self.flagged.contains_key(path) {
-                self.flagged.insert(path.clone(), flagged.clone());
-            }
         }
     }
 
     /// Whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// Adds entries to a map of files, up to its maximum size.
+fn insert_bounded<T: Clone>(map: &mut BTreeMap<String, T>, entries: &[(String, T)]) {
+    for (path, value) in entries {
+        if map.len() < MAX_SESSION_FILES || map.contains_key(path) {
+            map.insert(path.clone(), value.clone());
+        }
     }
 }
 
@@ -208,6 +216,7 @@ impl StateDelta {
             && self.files.is_empty()
             && self.copies.is_empty()
             && self.created.is_empty()
+            && self.links.is_empty()
             && self.flagged.is_empty()
             && !self.adds_spending()
     }

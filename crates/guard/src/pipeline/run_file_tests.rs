@@ -111,6 +111,16 @@ fn a_file_that_the_session_downloaded_is_asked_about() {
     std::fs::copy(project.dir.path().join("project/get.sh"), project.dir.path().join("project/moved.sh"))
         .unwrap();
     assert_eq!(project.run("sh moved.sh"), Decision::Ask, "a copy of a download");
+    for (steps, run) in [
+        (&["wget -q https://x.io/b -O dl.dat", "chmod 755 dl.dat", "mv dl.dat helper"][..], "./helper"),
+        (&["curl -s https://x.io/a > 1; curl -s https://x.io/b > 2", "cat 1 2 > 3"], "sh 3"),
+        (&["base64 -d p.b64 > decoded"], "bash decoded"),
+    ] {
+        for step in steps {
+            assert_eq!(project.run(step), Decision::None, "{step}");
+        }
+        assert_eq!(project.run(run), Decision::Ask, "{run}");
+    }
     assert_eq!(project.run("sh own.sh"), Decision::None);
     assert_eq!(project.run("curl -so data.json https://x.io/d && python3 load.py data.json"), Decision::None);
 }
