@@ -150,7 +150,11 @@ class Judge:
 
 
 def hook_verdict(program: str, line: dict) -> str:
-    """The verdict on the last step of a line. The steps are sent through the hook in a separate session."""
+    """The verdict on a line, sent through the hook in a session of its own.
+
+    A dangerous sequence is stopped if one of its steps is: the strictest verdict counts. Of a harmless sequence the last
+    step counts; rules may ask about an earlier one on purpose, such as reading a secret. A step that is asked about is
+    not carried out."""
     for name in (HOME / "project", HOME / ".local", HOME / ".config"):
         shutil.rmtree(name, ignore_errors=True)
     if line.get("tree"):
@@ -161,16 +165,17 @@ def hook_verdict(program: str, line: dict) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content))
     steps = line.get("steps") or [line]
+    strictness = ("none", "ask", "deny", "error")
+    strictest = "none"
     for number, step in enumerate(steps):
-        is_last = number == len(steps) - 1
         reply = send(program, line, step, number, "PreToolUse")
-        if is_last:
-            return reply
+        strictest = max(strictest, reply, key=strictness.index) if line["bad"] else reply
         if reply in ("deny", "ask"):
             continue
         write_step_file(step)
-        send(program, line, step, number, "PostToolUse")
-    return "error"
+        if number < len(steps) - 1:
+            send(program, line, step, number, "PostToolUse")
+    return strictest
 
 
 def write_step_file(step: dict) -> None:

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads files whose commands run without anyone asking for them: when a directory is entered, a folder is opened, a
-//! package is installed or a commit is made.
+//! Reads files whose commands run without anyone asking for them: when a directory is entered, a folder is opened or
+//! a commit is made.
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::{CommandText, kind_by_name, quote_word};
-
-/// Scripts of a `package.json` that run when packages are installed or published.
-const LIFECYCLE_SCRIPTS: &[&str] = &[
-    "preinstall",
-    "install",
-    "postinstall",
-    "prepare",
-    "preprepare",
-    "postprepare",
-    "prepublish",
-    "prepack",
-];
 
 /// Returns the commands that run automatically from a file with this path and text; `None` if files with this name do
 /// not run automatically.
@@ -40,7 +28,6 @@ pub fn autorun_commands(path: &Path, text: &str) -> Option<Vec<CommandText>> {
         (_, ".vscode", "tasks.json") => Some(json(read_tasks)),
         (_, _, ".mcp.json" | "mcp.json") => Some(json(read_servers)),
         (_, _, "devcontainer.json" | ".devcontainer.json") => Some(json(read_container_commands)),
-        (_, _, "package.json") => Some(json(read_lifecycle)),
         (".github", "workflows", _) | (_, _, ".pre-commit-config.yaml" | ".pre-commit-config.yml") => {
             kind_by_name(path).map(|kind| kind.read(text).unwrap_or_default())
         }
@@ -75,12 +62,6 @@ fn read_container_commands(tree: &Value, found: &mut Vec<String>) {
             other => found.extend(command_text(other)),
         }
     }
-}
-
-fn read_lifecycle(tree: &Value, found: &mut Vec<String>) {
-    let scripts = tree.get("scripts");
-    let texts = LIFECYCLE_SCRIPTS.iter().filter_map(|name| scripts?.get(name)?.as_str());
-    found.extend(texts.map(str::to_owned));
 }
 
 /// Returns the command line of an object with `command` and `args`.
@@ -176,14 +157,20 @@ mod tests {
                 r#"{"name": "x", "postCreateCommand": ["a", "b c"], "postStartCommand": {"x": "d"}}"#,
                 vec!["'a' 'b c'", "d"],
             ),
-            ("/p/package.json", r#"{"scripts": {"postinstall": "a", "test": "b"}}"#, vec!["a"]),
             ("/p/.github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n      - run: b\n", vec!["b"]),
             ("/p/.vscode/tasks.json", "{", vec![]),
         ] {
             let expected: Vec<_> = expected.into_iter().map(str::to_owned).collect();
             assert_eq!(texts(path, text), Some(expected), "{path}");
         }
-        for path in ["/p/a.sh", "/p/Makefile", "/p/tasks.json", "/p/.vscode/settings.json", "envrc"] {
+        for path in [
+            "/p/a.sh",
+            "/p/Makefile",
+            "/p/tasks.json",
+            "/p/package.json",
+            "/p/.vscode/settings.json",
+            "envrc",
+        ] {
             assert_eq!(texts(path, "rm -rf ~"), None, "{path}");
         }
     }

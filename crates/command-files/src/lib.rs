@@ -29,6 +29,7 @@ pub struct FileKind {
     /// Whether a file with this name is of this kind.
     matches_name: fn(&FileName<'_>) -> bool,
     reader: CommandReader,
+    location: RunLocation,
 }
 
 /// Extracts the commands of a file.
@@ -70,26 +71,68 @@ pub enum RunLocation {
     Here,
     /// In an image that is being built.
     Container,
+    /// On a machine of a build service.
+    BuildMachine,
 }
 
 /// The kind of shell scripts.
-pub const SCRIPT: FileKind =
-    FileKind { matches_name: script::matches_name, reader: CommandReader::Any(script::read) };
+pub const SCRIPT: FileKind = FileKind {
+    matches_name: script::matches_name,
+    reader: CommandReader::Any(script::read),
+    location: RunLocation::Here,
+};
 
 const KINDS: &[FileKind] = &[
     SCRIPT,
-    FileKind { matches_name: make::matches_name, reader: CommandReader::Any(make::read) },
-    FileKind { matches_name: docker::matches_name, reader: CommandReader::Any(docker::read) },
-    FileKind { matches_name: just::matches_name, reader: CommandReader::Any(just::read) },
-    FileKind { matches_name: package::matches_name, reader: CommandReader::Formed(package::read) },
-    FileKind { matches_name: pipeline::is_github, reader: CommandReader::Formed(pipeline::read_github) },
-    FileKind { matches_name: pipeline::is_gitlab, reader: CommandReader::Formed(pipeline::read_gitlab) },
-    FileKind { matches_name: pipeline::is_circle, reader: CommandReader::Formed(pipeline::read_circle) },
-    FileKind { matches_name: pipeline::is_azure, reader: CommandReader::Formed(pipeline::read_azure) },
-    FileKind { matches_name: pipeline::is_taskfile, reader: CommandReader::Formed(pipeline::read_taskfile) },
+    FileKind {
+        matches_name: make::matches_name,
+        reader: CommandReader::Any(make::read),
+        location: RunLocation::Here,
+    },
+    FileKind {
+        matches_name: docker::matches_name,
+        reader: CommandReader::Any(docker::read),
+        location: RunLocation::Container,
+    },
+    FileKind {
+        matches_name: just::matches_name,
+        reader: CommandReader::Any(just::read),
+        location: RunLocation::Here,
+    },
+    FileKind {
+        matches_name: package::matches_name,
+        reader: CommandReader::Formed(package::read),
+        location: RunLocation::Here,
+    },
+    FileKind {
+        matches_name: pipeline::is_github,
+        reader: CommandReader::Formed(pipeline::read_github),
+        location: RunLocation::BuildMachine,
+    },
+    FileKind {
+        matches_name: pipeline::is_gitlab,
+        reader: CommandReader::Formed(pipeline::read_gitlab),
+        location: RunLocation::BuildMachine,
+    },
+    FileKind {
+        matches_name: pipeline::is_circle,
+        reader: CommandReader::Formed(pipeline::read_circle),
+        location: RunLocation::BuildMachine,
+    },
+    FileKind {
+        matches_name: pipeline::is_azure,
+        reader: CommandReader::Formed(pipeline::read_azure),
+        location: RunLocation::BuildMachine,
+    },
+    FileKind {
+        matches_name: pipeline::is_taskfile,
+        reader: CommandReader::Formed(pipeline::read_taskfile),
+        location: RunLocation::Here,
+    },
     FileKind {
         matches_name: pipeline::is_pre_commit,
         reader: CommandReader::Formed(pipeline::read_pre_commit),
+        location: RunLocation::Here,
     },
 ];
 
@@ -110,10 +153,14 @@ pub fn kind_by_name(path: &Path) -> Option<&'static FileKind> {
 impl FileKind {
     /// Extracts the commands of a file.
     pub fn read(&self, text: &str) -> ReadResult {
-        match self.reader {
-            CommandReader::Any(read) => Ok(read(text)),
-            CommandReader::Formed(read) => read(text),
+        let mut commands = match self.reader {
+            CommandReader::Any(read) => read(text),
+            CommandReader::Formed(read) => read(text)?,
+        };
+        for command in &mut commands {
+            command.location = self.location;
         }
+        Ok(commands)
     }
 }
 

@@ -94,6 +94,9 @@ pub struct Facts {
     /// Symbolic links that were found on the way to the call's paths.
     #[serde(skip_serializing_if = "LinkMap::is_empty")]
     pub links: LinkMap,
+    /// Symbolic links that the call creates, each with its target.
+    #[serde(skip)]
+    pub created_links: Vec<(String, String)>,
 }
 
 impl Facts {
@@ -172,7 +175,7 @@ fn agent_directory(event: &Event) -> Option<&str> {
     event.cwd.as_deref().or(event.project.as_deref())
 }
 
-fn path_roots(event: &Event, environment: &EvalEnvironment<'_>) -> PathRoots {
+pub(crate) fn path_roots(event: &Event, environment: &EvalEnvironment<'_>) -> PathRoots {
     let ground = PathRoots::new(environment.home, event.project.as_deref().or(agent_directory(event)));
     match environment.seen {
         Some(seen) => ground.with_links(seen),

@@ -45,6 +45,7 @@ impl Facts {
         for place in places {
             made.extend(links_created(&self.commands, ground, place.as_deref()));
         }
+        self.created_links.clone_from(&made);
         let before = seen.cloned().unwrap_or_default();
         self.links.clone_from(&before);
         if before.is_empty() && made.is_empty() {

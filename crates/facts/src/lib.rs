@@ -11,6 +11,7 @@ mod facts;
 mod follow;
 mod mcp;
 mod package;
+mod session_files;
 #[cfg(test)]
 mod tests;
 mod tool_arguments;
@@ -22,6 +23,7 @@ pub use facts::{EvalEnvironment, Facts, SecretFact, facts, touched_files};
 pub use follow::probe_links;
 pub use mcp::{McpFact, McpReading};
 pub use package::{PackageFact, PackageOrigin};
+pub use session_files::SessionFiles;
 pub use tenterhook_paths::{Certainty, EntryKind, FileOp, LinkMap, PathFact, PathLocation};
 pub use tenterhook_shell_facts::{
     ExecLocation, FileEffect, FileRunner, RunFile, RunText, RunTexts, ShellCommand, ShellOption, ShellWord,

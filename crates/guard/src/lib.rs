@@ -6,7 +6,6 @@
 //! records decisions in the ledger. A hook that finds no daemon decides from the [`snapshot`] and writes to the
 //! [`Spool`], which the next writer of the ledger imports.
 
-mod autorun_files;
 pub mod backtest;
 mod daemon_settings;
 mod hook_call;
@@ -18,11 +17,13 @@ mod retention;
 pub mod rule_draft;
 mod run_files;
 mod seal;
+mod session_files;
 mod session_memory;
 pub mod snapshot;
 mod state_format;
 pub mod symlinks;
 pub mod usage;
+mod written_files;
 
 pub use daemon_settings::{DaemonSettings, ServiceSettings, TelemetrySettings};
 pub use hook_call::{

@@ -3,25 +3,27 @@
 //! Builds the pipeline of a call. Hooks and rules decide, the engine combines their findings, and the ledger records
 //! the outcome.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder, RuleJudgement, load};
-use tenterhook_event::{Event, EventKind, Finding, HookCall, Origin, Outcome};
-use tenterhook_facts::{EvalEnvironment, Facts, LinkMap};
+use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, Origin, Outcome, ToolCall};
+use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFiles};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
+use tenterhook_policy::{FlaggedFile, LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
 
-use crate::autorun_files::{self, AutorunFindings};
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
 use crate::run_files::{self, FileFindings};
+use crate::session_files;
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
 use crate::symlinks;
+use crate::written_files::{self, WrittenFindings};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::Mode;
@@ -330,7 +332,9 @@ impl CallPipeline {
         seen: Option<&LinkMap>,
     ) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
-        let (facts, state) = (rules.facts(event, seen), rules.memory.state_of(event, &rules.set));
+        let state = rules.memory.state_of(event, &rules.set);
+        let facts = rules.facts(event, seen);
+        let facts = rules.with_session_files(event, &facts, seen, &state).into_owned();
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
         (facts, notes)
     }
@@ -377,13 +381,74 @@ impl RuleJudge {
         then(&context)
     }
 
-    /// Returns the findings about files that the call writes and that run automatically.
-    fn judge_autorun_files(&self, event: &Event, facts: &Facts) -> AutorunFindings {
+    /// Applies what the session did with files before this call.
+    fn with_session_files<'f>(
+        &self,
+        event: &Event,
+        facts: &'f Facts,
+        seen: Option<&LinkMap>,
+        state: &SessionState,
+    ) -> Cow<'f, Facts> {
+        let files = SessionFiles { copies: &state.copies, created: &state.created };
+        let mut facts = Cow::Borrowed(facts);
+        if !state.links.is_empty() && seen.is_none() {
+            facts = Cow::Owned(self.with_environment(event, None, |environment| {
+                symlinks::collect_facts_with_links(event, environment, &state.links)
+            }));
+        }
+        if !files.is_empty() {
+            self.with_environment(event, None, |environment| {
+                facts.to_mut().apply_session_files(event, environment, files);
+            });
+        }
+        facts
+    }
+
+    /// Evaluates the rules on the facts of a call, and finds what later calls of the session depend on.
+    fn judge_facts(&self, event: &Event, facts: &Facts, state: &SessionState) -> PolicyJudgement {
+        let facts = self.with_session_files(event, facts, None, state);
+        let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
         if event.event != EventKind::PreTool {
-            return AutorunFindings::default();
+            return judged;
+        }
+        let decision = judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
+        if !state.flagged.is_empty() {
+            let flagged = written_files::judge_flagged_files(&facts, state);
+            judged.findings.extend(flagged.findings);
+            judged.steps.extend(flagged.steps);
+        }
+        judged.delta.files = session_files::find_written_scripts(&facts, state);
+        if decision != Decision::Deny {
+            let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
+            judged.delta.links = facts.created_links.iter().filter(is_new).cloned().collect();
+            let is_sensitive = |path: &str| self.is_sensitive(event, path);
+            let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
+            copies.retain(|(path, original)| state.copies.get(path) != Some(original));
+            judged.delta.copies = copies;
+        }
+        if decision < Decision::Ask {
+            judged.delta.created = session_files::find_created(&facts, state);
+        }
+        judged
+    }
+
+    /// Whether the rules ask about reading this file or deny it.
+    fn is_sensitive(&self, event: &Event, path: &str) -> bool {
+        let tool = ToolCall::new("Read", json!({ "file_path": path }));
+        let read = Event { tool: Some(tool), ..event.clone() };
+        let facts =
+            self.with_environment(&read, None, |environment| tenterhook_facts::facts(&read, environment));
+        let judged = tenterhook_policy::judge(&read, &facts, &SessionState::default(), &self.set);
+        judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
+    }
+
+    /// Returns the findings about files that the call writes and that run later.
+    fn judge_written_files(&self, event: &Event, facts: &Facts) -> WrittenFindings {
+        if event.event != EventKind::PreTool {
+            return WrittenFindings::default();
         }
         self.with_environment(event, None, |environment| {
-            autorun_files::judge_autorun_files(event, facts, environment, &self.set)
+            written_files::judge_written_files(event, facts, environment, &self.set, self.reads_run_files)
         })
     }
 
@@ -407,18 +472,17 @@ impl Judge for RuleJudge {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
+            let written = self.judge_written_files(event, &facts);
             let judge = |state: &SessionState| {
-                let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
-                if event.event == EventKind::PreTool {
-                    judged.delta.files = run_files::session_files(&facts, state);
-                }
+                let mut judged = self.judge_facts(event, &facts, state);
+                let is_new = |file: &&(String, FlaggedFile)| state.flagged.get(&file.0) != Some(&file.1);
+                judged.delta.flagged.extend(written.flagged.iter().filter(is_new).cloned());
                 judged
             };
             let mut judged = self.memory.judge(event, &self.set, judge);
             let files = self.judge_run_files(event, &facts, &judged);
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
-            let written = self.judge_autorun_files(event, &facts);
             judged.findings.extend(written.findings);
             judged.steps.extend(written.steps);
             if let Some(files) = files.observed {
@@ -483,5 +547,7 @@ fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
 
 #[cfg(test)]
 mod run_file_tests;
+#[cfg(test)]
+mod session_file_tests;
 #[cfg(test)]
 mod tests;

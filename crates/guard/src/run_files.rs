@@ -112,51 +112,6 @@ fn weaken_decision(decision: Decision) -> Decision {
     if decision == Decision::Deny { Decision::Ask } else { Decision::None }
 }
 
-/// Returns the files that a call writes and that may be run later, with their origin.
-pub(crate) fn session_files(facts: &Facts, state: &SessionState) -> Vec<(String, FileOrigin)> {
-    use tenterhook_facts::{ExecLocation, FileOp};
-    let copies_download = facts.commands.iter().any(|command| {
-        let from = command.operands.iter().filter_map(|path| path.resolved.as_ref());
-        matches!(command.program.as_str(), "cp" | "mv" | "install" | "ln")
-            && from.into_iter().any(|path| state.files.get(path) == Some(&FileOrigin::Downloaded))
-    });
-    let mut files: Vec<(String, FileOrigin)> = Vec::new();
-    for effect in &facts.effects {
-        let writes = matches!(effect.does, FileOp::Write | FileOp::Append);
-        if !writes || effect.on != ExecLocation::Here || effect.path.dynamic || effect.path.pattern {
-            continue;
-        }
-        let Some(path) = effect.path.resolved.as_ref().filter(|path| may_be_run(path)) else { continue };
-        let is_download = DOWNLOADERS.contains(&effect.by.as_str()) || copies_download;
-        let origin = if is_download { FileOrigin::Downloaded } else { FileOrigin::Written };
-        let is_known = state.files.get(path).is_some_and(|known| *known >= origin);
-        if !is_known && !files.iter().any(|(other, _)| other == path) {
-            files.push((path.clone(), origin));
-        }
-    }
-    files
-}
-
-/// Programs whose output files come from the network.
-const DOWNLOADERS: &[&str] = &["curl", "wget", "aria2c", "http", "https", "xh", "fetch"];
-
-/// File name extensions of scripts.
-const SCRIPT_EXTENSIONS: &[&str] = &[
-    "sh", "bash", "zsh", "ksh", "fish", "py", "pyw", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php",
-    "lua", "mk", "just", "ipynb", "ps1",
-];
-
-/// Whether a file with this name is likely to be run.
-fn may_be_run(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() => {
-            SCRIPT_EXTENSIONS.contains(&extension) || name == "package.json"
-        }
-        _ => true,
-    }
-}
-
 // === impl FileFindings ===
 
 impl FileFindings {

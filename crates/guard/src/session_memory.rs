@@ -282,6 +282,10 @@ impl SessionMemory {
             added.matched.extend(new.matched);
             added.warned.extend(new.warned);
             added.files.extend(new.files);
+            added.copies.extend(new.copies);
+            added.created.extend(new.created);
+            added.links.extend(new.links);
+            added.flagged.extend(new.flagged);
             added.spent = added.spent.or(new.spent);
             added.earlier = added.earlier.saturating_add(new.earlier);
             added.reported = added.reported.or(new.reported);
@@ -327,6 +331,10 @@ fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
     new.warned.retain(|warning| !known.warned.contains(warning));
     new.files.retain(|file| !known.files.contains(file));
+    new.copies.retain(|copy| !known.copies.contains(copy));
+    new.created.retain(|path| !known.created.contains(path));
+    new.links.retain(|link| !known.links.contains(link));
+    new.flagged.retain(|file| !known.flagged.contains(file));
     if known.adds_spending() {
         (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
     }

@@ -5,7 +5,7 @@
 //! Nothing is opened and no link is followed: each directory of a path is examined separately, so that a pipe, a
 //! device or a directory that is not mounted yet cannot block the call.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
@@ -13,12 +13,25 @@ use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
 /// Returns the facts of a call with its links resolved.
 pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
+    collect_facts_with_links(event, environment, &BTreeMap::new())
+}
+
+/// Returns the facts of a call with its links resolved: links on the disk, and these links, each with its target.
+pub(crate) fn collect_facts_with_links(
+    event: &Event,
+    environment: &EvalEnvironment<'_>,
+    links: &BTreeMap<String, String>,
+) -> Facts {
     let facts = tenterhook_facts::facts(event, environment);
     if environment.seen.is_some() {
         return facts;
     }
     let mut probe = SymlinkProbe::default();
-    let seen = tenterhook_facts::probe_links(event, &facts, environment, &mut |path| probe.probe(path));
+    let mut look = |path: &str| match links.get(path) {
+        Some(target) => EntryKind::Link(target.clone()),
+        None => probe.probe(path),
+    };
+    let seen = tenterhook_facts::probe_links(event, &facts, environment, &mut look);
     if seen.is_empty() {
         return facts;
     }
@@ -37,6 +50,22 @@ impl SymlinkProbe {
         let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at.max(1)));
         let mut entries = parents.map(|parent| self.probe(parent));
         entries.any(|entry| entry == EntryKind::Missing)
+    }
+
+    /// Whether a path certainly does not exist. A path behind a link counts as existing.
+    pub(crate) fn is_absent(&mut self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        for part in ends.filter_map(|end| path.get(..end)) {
+            match self.probe(part) {
+                EntryKind::Other => {}
+                EntryKind::Link(_) => return false,
+                EntryKind::Missing => {
+                    let found = rustix::fs::statat(CWD, part, AtFlags::SYMLINK_NOFOLLOW);
+                    return found.is_err_and(|error| error == rustix::io::Errno::NOENT);
+                }
+            }
+        }
+        false
     }
 
     fn probe(&mut self, path: &str) -> EntryKind {

@@ -55,7 +55,7 @@ pub use rule::{Rule, RuleMode, Severity};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use source::{BuiltInPack, RuleSettings, RuleSource, SourceLayer};
-pub use state::{FileOrigin, MAX_COUNTED_MATCHES, MAX_LABELS, SessionState, StateDelta};
+pub use state::{FileOrigin, FlaggedFile, MAX_COUNTED_MATCHES, MAX_LABELS, SessionState, StateDelta};
 pub use tenterhook_document::Problem;
 pub use tenterhook_facts::{EvalEnvironment, Facts, facts};
 pub use tenterhook_programs::{CommandSummary, Programs, UserProgram, UserProgramFile};

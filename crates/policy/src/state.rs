@@ -16,7 +16,7 @@ pub const MAX_COUNTED_MATCHES: usize = 1000;
 /// Maximum number of rules whose matches are counted in one session.
 const MAX_COUNTED_RULES: usize = 1000;
 
-/// Maximum number of files of one session whose origin is remembered; further files are dropped.
+/// Maximum number of files of each kind that one session remembers; further files are dropped.
 const MAX_SESSION_FILES: usize = 256;
 
 /// How a session created a file that may be run later.
@@ -25,8 +25,17 @@ const MAX_SESSION_FILES: usize = 256;
 pub enum FileOrigin {
     /// A tool or command of the session wrote the file.
     Written,
-    /// A command of the session downloaded the file.
+    /// A command of the session downloaded or decoded the file.
     Downloaded,
+}
+
+/// A file that the session wrote although it contains a command that a rule denies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlaggedFile {
+    /// Id of the rule.
+    pub rule: String,
+    /// Reason of the rule.
+    pub reason: String,
 }
 
 /// State that rules keep for one session. Its size is bounded.
@@ -55,6 +64,18 @@ pub struct SessionState {
     /// Files that the session created or changed and that may be run later, by absolute path.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, FileOrigin>,
+    /// Copies of files that rules protect from being read, each with the path of its original.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub copies: BTreeMap<String, String>,
+    /// Files and directories outside the project that did not exist before the session created them.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub created: BTreeSet<String>,
+    /// Symbolic links that the session created, each with its target. A call may be evaluated before the link exists.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, String>,
+    /// Files that contain a command that a rule denies, by absolute path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub flagged: BTreeMap<String, FlaggedFile>,
 }
 
 /// Changes that one event makes to the state of its session.
@@ -84,6 +105,18 @@ pub struct StateDelta {
     /// Files whose origin is new or has changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, FileOrigin)>,
+    /// New copies, each with the path of its original.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<(String, String)>,
+    /// Paths that the event creates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<String>,
+    /// Symbolic links that the event creates, each with its target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<(String, String)>,
+    /// Files that the event writes with a command that a rule denies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<(String, FlaggedFile)>,
 }
 
 // === impl SessionState ===
@@ -149,11 +182,26 @@ impl SessionState {
                 *known = (*known).max(*origin);
             }
         }
+        insert_bounded(&mut self.copies, &delta.copies);
+        insert_bounded(&mut self.links, &delta.links);
+        insert_bounded(&mut self.flagged, &delta.flagged);
+        for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
+            self.created.insert(path.clone());
+        }
     }
 
     /// Whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// Adds entries to a map of files, up to its maximum size.
+fn insert_bounded<T: Clone>(map: &mut BTreeMap<String, T>, entries: &[(String, T)]) {
+    for (path, value) in entries {
+        if map.len() < MAX_SESSION_FILES || map.contains_key(path) {
+            map.insert(path.clone(), value.clone());
+        }
     }
 }
 
@@ -166,6 +214,10 @@ impl StateDelta {
             && self.matched.is_empty()
             && self.warned.is_empty()
             && self.files.is_empty()
+            && self.copies.is_empty()
+            && self.created.is_empty()
+            && self.links.is_empty()
+            && self.flagged.is_empty()
             && !self.adds_spending()
     }
 

@@ -147,9 +147,12 @@ pub(super) fn resolve_matches<'r>(
             matched.status = MatchStatus::Shadowed(by);
         }
     }
+    let is_denied = matches.iter().any(|matched| matched.applies() && matched.decision == Decision::Deny);
     for matched in &matches {
-        // Overriding removes the verdict of a rule; its labels still describe what happened.
-        if matches!(matched.status, MatchStatus::Applies | MatchStatus::Overridden(_)) {
+        // Overriding removes the verdict of a rule; its labels still describe what happened. If another rule denies
+        // the call, it does not happen.
+        let happens = !is_denied || matched.decision == Decision::Deny;
+        if happens && matches!(matched.status, MatchStatus::Applies | MatchStatus::Overridden(_)) {
             add_labels(matched.rule, input, &mut delta);
         }
     }

@@ -80,6 +80,14 @@ impl<'a> GitArgs<'a> {
         self.words.get(at + 1)
     }
 
+    /// Returns the operands, without the values of these options.
+    fn operands_without(&self, options: &[&str]) -> Vec<&'a ShellWord> {
+        let values: Vec<&ShellWord> =
+            options.iter().filter_map(|option| self.value_after(&[option])).collect();
+        let is_value = |word: &&ShellWord| values.iter().any(|value| std::ptr::eq(*value, *word));
+        self.operands.iter().copied().filter(|word| !is_value(word)).collect()
+    }
+
     fn effect(&self, does: super::FileOp, word: &ShellWord) -> OperandEffect {
         OperandEffect::new(does, &resolve_in(self.at, word))
     }
@@ -130,16 +138,13 @@ fn verb_effects(name: &str, args: &GitArgs<'_>) -> Vec<OperandEffect> {
             }
             _ => Vec::new(),
         },
-        "worktree" => match args.operands.as_slice() {
+        "worktree" => match args.operands_without(&["-b", "-B", "--reason"]).as_slice() {
             [what, path, ..] if what.is("remove") => vec![args.effect(Delete, path).recursive(true)],
             [what, path, ..] if what.is("add") => vec![args.effect(Write, path)],
             [what, from, to] if what.is("move") => vec![args.effect(Move, from), args.effect(Write, to)],
             _ => Vec::new(),
         },
-        "clone" => match args.operands.as_slice() {
-            [.., _, to] if !to.text.contains("://") => vec![args.effect(Write, to)],
-            _ => Vec::new(),
-        },
+        "clone" => clone_effects(args),
         "diff" if !args.has_long("--no-index") => Vec::new(),
         "add" | "hash-object" | "diff" | "apply" | "am" => args.effects(Read, &args.all_words(), false),
         "archive" | "format-patch" => {
@@ -150,6 +155,41 @@ fn verb_effects(name: &str, args: &GitArgs<'_>) -> Vec<OperandEffect> {
             [what, file, ..] if what.is("create") => vec![args.effect(Write, file)],
             _ => Vec::new(),
         },
+        _ => Vec::new(),
+    }
+}
+
+/// Options of `git clone` that take a value.
+const CLONE_VALUE_OPTIONS: &[&str] = &[
+    "-b",
+    "--branch",
+    "--depth",
+    "-o",
+    "--origin",
+    "-c",
+    "--config",
+    "--reference",
+    "-j",
+    "--jobs",
+    "--filter",
+    "--template",
+    "-u",
+    "--upload-pack",
+    "--separate-git-dir",
+    "--shallow-since",
+    "--shallow-exclude",
+];
+
+/// Returns the effect of `git clone`: it creates a directory, named by the last operand or after the repository.
+fn clone_effects(args: &GitArgs<'_>) -> Vec<OperandEffect> {
+    match args.operands_without(CLONE_VALUE_OPTIONS).as_slice() {
+        [_, to] => vec![args.effect(Write, to)],
+        [from] if !from.dynamic && !from.pattern => {
+            let name = from.text.trim_end_matches('/');
+            let name = name.strip_suffix(".git").unwrap_or(name);
+            let name = name.rsplit(['/', ':']).next().unwrap_or_default();
+            vec![args.effect(Write, &ShellWord::literal(name))]
+        }
         _ => Vec::new(),
     }
 }

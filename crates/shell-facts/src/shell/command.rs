@@ -90,6 +90,11 @@ pub struct ShellCommand {
 }
 
 impl ShellCommand {
+    /// Returns the texts that the command is known to print.
+    pub fn printed_texts(&self) -> impl Iterator<Item = &str> {
+        self.printed.iter().map(AsRef::as_ref)
+    }
+
     /// Creates a command from its words; the first one is the program.
     pub(super) fn new(
         words: &[ShellWord],

@@ -129,14 +129,16 @@ impl ShellReader<'_> {
             },
             "find" => return find_output(words),
             "dirname" => match words {
-                [only] if only.dynamic && names_current_script(&only.text) => {
-                    scope.site.roots.project.clone().or_else(|| scope.cwd.expected().map(str::to_owned))?
-                }
-                [only] if plain(words) => match only.text.trim_end_matches('/').rsplit_once('/') {
-                    Some(("", _)) => "/".to_owned(),
-                    Some((parent, _)) => parent.to_owned(),
-                    None => ".".to_owned(),
+                [only] if only.dynamic && names_current_script(&only.text) => match &scope.script {
+                    Some(script) => parent_directory(script),
+                    None => scope
+                        .site
+                        .roots
+                        .project
+                        .clone()
+                        .or_else(|| scope.cwd.expected().map(str::to_owned))?,
                 },
+                [only] if plain(words) => parent_directory(&only.text),
                 _ => return None,
             },
             "basename" => match words {
@@ -233,4 +235,13 @@ fn expand_each(targets: Vec<ShellWord>) -> ExpandedText {
         all.atoms.push(WordAtom::Plain(' '));
     }
     all
+}
+
+/// Returns the part of a path that `dirname` prints.
+fn parent_directory(path: &str) -> String {
+    match path.trim_end_matches('/').rsplit_once('/') {
+        Some(("", _)) => "/".to_owned(),
+        Some((parent, _)) => parent.to_owned(),
+        None => ".".to_owned(),
+    }
 }

@@ -188,7 +188,7 @@ impl ShellReader<'_> {
             let program = if program.is_empty() { shebang_program(&text) } else { program };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
-                    self.read_text(&text, &mut scope.started_by(program).with_any_arguments());
+                    self.read_text(&text, &mut scope.started_by(program).for_script(&path));
                 }
                 Some(language) => self.run_other_language(language, program, &text, own, scope),
                 None => {}

@@ -464,8 +464,9 @@ fn use_braces_placeholder(own: &[ShellWord], inner: &[ShellWord]) -> Vec<ShellWo
 
 /// Whether a function or script starts itself several times or in the background, so that it never ends.
 pub(super) fn starts_itself_endlessly(name: &str, body: &str) -> bool {
-    let word = |c: char| !c.is_whitespace() && !"|&;(){}<>`\"'$".contains(c);
-    let times = body.split(|c| !word(c)).filter(|part| *part == name).count();
+    let lines = body.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let body = &lines.collect::<Vec<_>>().join("\n");
+    let times = body.match_indices(name).filter(|(at, _)| is_command_position(body, *at, name)).count();
     let background = body.replace("&&", "").replace(">&", "").replace("&>", "").contains('&');
     // Without a condition the recursion cannot end.
     let may_end = [
@@ -473,6 +474,21 @@ pub(super) fn starts_itself_endlessly(name: &str, body: &str) -> bool {
     ];
     let endless = times > 1 && !may_end.iter().any(|word| body.contains(word));
     times > 1 && body.contains(['|', '&']) || times == 1 && background || endless
+}
+
+/// Whether the word at this position is the name of a command, judged by the text around it.
+fn is_command_position(text: &str, at: usize, word: &str) -> bool {
+    let (before, rest) =
+        (text.get(..at).unwrap_or_default(), text.get(at + word.len()..).unwrap_or_default());
+    let is_whole =
+        rest.chars().next().is_none_or(|next| next.is_whitespace() || "|&;(){}<>`\"'".contains(next));
+    let line = before.trim_end_matches([' ', '\t']);
+    let is_first = line.is_empty() || line.ends_with(['\n', '|', '&', ';', '(', '{', '`', '!']);
+    let follows_keyword = line.len() < before.len()
+        && ["then", "do", "else", "exec", "nohup", "setsid", "time"]
+            .iter()
+            .any(|keyword| line.ends_with(keyword));
+    is_whole && (is_first || follows_keyword)
 }
 
 pub(super) fn join_texts(words: &[ShellWord]) -> String {

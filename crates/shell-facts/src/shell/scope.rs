@@ -25,6 +25,8 @@ pub(super) struct ShellScope {
     functions: Arc<BTreeMap<String, Arc<FunctionBody>>>,
     /// `$1`, `$2`, …; `None` if they are unknown.
     arguments: Option<Arc<Vec<ExpandedText>>>,
+    /// Absolute path of the script that runs, if it is known.
+    pub(super) script: Option<Arc<str>>,
     /// Local variables of the current function.
     locals: BTreeSet<String>,
     /// Exported variables whose value is a URL, as `NAME=value`.
@@ -65,6 +67,7 @@ impl ShellScope {
             lists: Arc::default(),
             functions: Arc::default(),
             arguments: Some(Arc::default()),
+            script: None,
             locals: BTreeSet::new(),
             exported: Arc::default(),
             cwd: WorkingDirectory::new(cwd.and_then(|cwd| resolve(None, cwd))),
@@ -141,6 +144,11 @@ impl ShellScope {
     pub(super) fn with_any_arguments(mut self) -> Self {
         self.arguments = None;
         self
+    }
+
+    /// Returns the scope of a script with this path and unknown arguments.
+    pub(super) fn for_script(self, path: &str) -> Self {
+        Self { script: Some(path.into()), ..self.with_any_arguments() }
     }
 
     /// Returns the scope inside a function that is called here.
