@@ -2,7 +2,7 @@
 
 //! Reads programs whose words contain text that runs as commands on this machine.
 
-use tenterhook_paths::FileOp;
+use tenterhook_code_facts::CodeLanguage;
 use tenterhook_programs::{Location, Role};
 
 use super::super::described_command::DescribedCommand;
@@ -26,6 +26,31 @@ const GIT_COMMAND_SETTINGS: &[&str] = &[
     "interactive.difffilter",
 ];
 
+/// Commands of interactive programs that run the rest of their line in a shell.
+const SHELL_ESCAPES: &[(&[&str], &[&str])] = &[
+    (&["vim", "vi", "nvim", "ex", "view", "vimdiff"], &["!", "r !", "w !", "read !", "write !"]),
+    (&["ed", "red"], &["!", "r !", "w !", "e !"]),
+    (&["gdb", "rust-gdb", "cgdb"], &["shell ", "!", "pipe "]),
+    (&["lldb", "rust-lldb"], &["platform shell ", "shell "]),
+    (&["sqlite3", "sqlite", "duckdb", "litecli"], &[".shell ", ".system "]),
+    (&["psql", "pgcli"], &["\\!"]),
+    (&["mysql", "mariadb", "mycli"], &["system ", "\\!"]),
+    (&["ftp", "tnftp", "sftp", "lftp", "dc", "bc", "telnet", "mail", "mailx"], &["!"]),
+    (&["gnuplot"], &["system ", "!"]),
+];
+
+/// Commands of debuggers and editors that run the rest of their line as code.
+const EMBEDDED_CODE: &[(&str, &str)] = &[
+    ("python ", "python"),
+    ("python3 ", "python"),
+    ("py ", "python"),
+    ("py3 ", "python"),
+    ("script ", "python"),
+    ("lua ", "lua"),
+    ("perl ", "perl"),
+    ("ruby ", "ruby"),
+];
+
 impl ShellReader<'_> {
     /// Runs texts and commands among the words of a program whose main purpose is something else.
     pub(super) fn run_launcher(
@@ -42,6 +67,11 @@ impl ShellReader<'_> {
             "git" => self.run_git_settings(words, scope),
             // A variable names the program that runs recipes.
             "make" | "gmake" => {
+                for word in words {
+                    if let Some((name, _)) = word.text.split_once('=') {
+                        self.run_hook_variable(name, &word.skip_bytes(name.len() + 1), scope);
+                    }
+                }
                 let starts = ["SHELL=", ".SHELLFLAGS="];
                 for text in
                     words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s)))
@@ -50,12 +80,37 @@ impl ShellReader<'_> {
                 }
             }
             "sed" | "gsed" => self.run_sed(words, scope),
-            "vim" | "vi" | "nvim" | "ex" | "view" | "gdb" | "lldb" | "sqlite3" | "psql" | "mysql" => {
-                for text in words.iter().filter_map(|word| shell_escape_text(&word.text)) {
-                    self.read_text(text, &mut scope.started_by(program));
-                }
-            }
             _ => {}
+        }
+        if let Some((_, escapes)) = SHELL_ESCAPES.iter().find(|(programs, _)| programs.contains(&program)) {
+            let texts = words.iter().map(|word| word.text.as_str());
+            let stdin = scope.stdin.texts.clone();
+            for line in texts.chain(stdin.iter().flat_map(|text| text.lines())) {
+                self.run_escapes(line, escapes, program, scope);
+            }
+        }
+    }
+
+    /// Runs the shell command in a line of commands for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
+    fn run_escapes(&mut self, line: &str, escapes: &[&str], program: &str, scope: &ShellScope) {
+        let line = line.trim_start_matches(['+', ':', ' ']);
+        let line = line.strip_prefix("silent").map_or(line, |rest| rest.trim_start_matches(['!', ' ']));
+        let mut inner = scope.started_by(program);
+        if let Some(rest) = escapes.iter().find_map(|start| line.strip_prefix(start)) {
+            return self.read_text(rest.trim_end_matches("| q").trim(), &mut inner);
+        }
+        // `python import os` in a debugger or editor.
+        let code = EMBEDDED_CODE.iter().find_map(|(start, name)| Some((line.strip_prefix(start)?, name)));
+        if let Some((code, language)) = code
+            && let Some(language) = CodeLanguage::from_name(language)
+        {
+            return self.read_code(language, code, program, self.last_command(), scope);
+        }
+        // `call system("cmd")`
+        if let Some((_, rest)) = line.split_once("system(")
+            && let Some(text) = unquote_text(rest)
+        {
+            self.read_text(&text, &mut inner);
         }
     }
 
@@ -76,21 +131,28 @@ impl ShellReader<'_> {
         let mut inner = scope.started_by(program);
         // These programs write to the standard input of the commands they start.
         inner.stdin.from_terminal &= !description.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
-        let is_text = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
+        let is_text =
+            |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program | Role::Code(_));
         // `ssh -o ProxyCommand=…` runs locally, `gcloud compute ssh --command …` remotely.
         let is_here = parsed.location == Location::Here;
         let options = parsed.options.iter().filter(|option| is_text(option.role) && !option.off);
-        let options = options.filter(|option| is_here || option.by_prefix).filter_map(|option| option.value);
+        let options = options.filter(|option| is_here || option.by_prefix);
+        let options = options.filter_map(|option| option.value.map(|part| (option.role, part)));
         let operands = parsed.operands.iter().filter(|operand| is_here && is_text(operand.role));
-        for part in options.chain(operands.map(|operand| operand.part)) {
+        let own = self.last_command();
+        for (role, part) in options.chain(operands.map(|operand| (operand.role, operand.part))) {
             let text = extract_word(words, part);
+            if let Role::Code(language) = role {
+                self.run_embedded_code(language, program, &text, own, scope);
+                continue;
+            }
             self.mark_fed(&text.from, "sh");
             self.read_text(&text.text, &mut inner.clone());
         }
     }
 
     /// Runs commands in settings: `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`.
-    fn run_git_settings(&mut self, words: &[ShellWord], scope: &ShellScope) {
+    pub(super) fn run_git_settings(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let mut inner = scope.started_by("git");
         for pair in words.windows(2) {
             let [first, second] = pair else { continue };
@@ -120,11 +182,13 @@ impl ShellReader<'_> {
 
     /// Runs the text of `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
     fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
-        for script in words.iter().filter(|word| !word.text.starts_with('-') && !word.dynamic) {
-            for command in script.text.split([';', '\n', '{']) {
-                let rest = command.trim_start_matches(|c: char| {
-                    c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | '~' | '+' | ' ')
-                });
+        let scripts = words
+            .iter()
+            .filter(|word| !word.dynamic)
+            .map(|word| word.text.strip_prefix("--expression=").unwrap_or(&word.text));
+        for script in scripts.filter(|script| !script.starts_with('-')) {
+            for command in script.split([';', '\n', '{']) {
+                let rest = skip_sed_address(command);
                 if let Some(text) = rest.strip_prefix("e ") {
                     self.read_text(text, &mut scope.started_by("sed"));
                 }
@@ -141,43 +205,6 @@ impl ShellReader<'_> {
                     self.mark_fed(&scope.stdin.from.clone(), "sh");
                 }
             }
-        }
-    }
-
-    /// Reads a variable whose value other programs run.
-    pub(super) fn run_hook_variable(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
-        match name {
-            "PROMPT_COMMAND"
-            | "GIT_SSH_COMMAND"
-            | "GIT_EDITOR"
-            | "GIT_SEQUENCE_EDITOR"
-            | "EDITOR"
-            | "VISUAL"
-            | "PAGER"
-            | "GIT_PAGER"
-            | "MANPAGER"
-            | "GIT_EXTERNAL_DIFF"
-            | "GIT_PROXY_COMMAND"
-            | "BROWSER"
-            | "LESSOPEN" => {
-                let text = value.text.trim_start_matches(['|', '-']);
-                // A program name without arguments has no effects worth recording.
-                if text.contains(char::is_whitespace) {
-                    self.read_text(text, &mut scope.started_by(name));
-                }
-            }
-            "BASH_ENV"
-            | "ENV"
-            | "LD_PRELOAD"
-            | "DYLD_INSERT_LIBRARIES"
-            | "PYTHONSTARTUP"
-            | "GIT_ASKPASS"
-            | "SSH_ASKPASS"
-                if value.text.contains('/') =>
-            {
-                self.add_effect(FileOp::Run, value, name, scope);
-            }
-            _ => {}
         }
     }
 
@@ -204,6 +231,9 @@ impl ShellReader<'_> {
                     let text = line.strip_prefix("spawn ").or_else(|| line.strip_prefix("exec "));
                     if let Some(text) = text {
                         self.read_text(text, &mut inner);
+                    } else if let Some(paths) = line.strip_prefix("file delete ") {
+                        let paths = paths.trim_start().trim_start_matches("-force").trim_start();
+                        self.read_text(&format!("rm -r {paths}"), &mut inner);
                     }
                 }
             }
@@ -220,13 +250,14 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns the shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
-fn shell_escape_text(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(['+', ':']);
-    let text = text.strip_prefix("silent").map_or(text, |rest| rest.trim_start_matches(['!', ' ']));
-    let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
-    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
-    Some(rest.trim_end_matches("| q").trim())
+/// Skips the lines to which a command of `sed` applies: `1,5`, `$!`, `/x/`.
+fn skip_sed_address(command: &str) -> &str {
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | '~' | '+' | ' ');
+    let rest = command.trim_start_matches(is_sign);
+    match rest.strip_prefix('/').and_then(|pattern| pattern.split_once('/')) {
+        Some((_, after)) => after.trim_start_matches(is_sign),
+        None => rest,
+    }
 }
 
 /// Returns the content of a double-quoted string.

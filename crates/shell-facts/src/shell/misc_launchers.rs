@@ -3,7 +3,7 @@
 //! Reads programs that start others in special ways, and applies a heuristic to unknown programs.
 
 use tenterhook_code_facts::CodeLanguage;
-use tenterhook_paths::resolve;
+use tenterhook_paths::{Certainty, resolve};
 
 use super::builtin::is_stdin;
 use super::invoke::{Redirections, join_texts};
@@ -87,6 +87,9 @@ const PROGRAMS_WITH_OWN_RM: &[&str] = &[
     "set",
 ];
 
+/// Options whose value is a command in most programs that have them.
+const COMMAND_OPTIONS: &[&str] = &["-c", "--command", "--cmd", "--exec", "--shell", "--run"];
+
 impl ShellReader<'_> {
     /// Runs the commands that one of these programs starts; returns false for other programs.
     pub(super) fn run_misc_launcher(
@@ -135,7 +138,15 @@ impl ShellReader<'_> {
                 if let (Some(code), Some(language)) = (code, CodeLanguage::from_name("awk")) {
                     self.report_unread("it is code in another language", &code.text);
                     let own = self.last_command();
-                    self.read_code(language, &code.text, program, own, scope);
+                    let text = format!("{}{}", awk_variables(words), code.text);
+                    self.read_code(language, &text, program, own, scope);
+                    // Each line of the input is a command.
+                    if code.text.contains("system($0)") {
+                        self.mark_fed(&scope.stdin.from.clone(), "sh");
+                        for text in scope.stdin.texts.clone() {
+                            self.read_text(&text, &mut scope.started_by(program));
+                        }
+                    }
                 }
             }
             "make" | "gmake" => {
@@ -159,13 +170,39 @@ impl ShellReader<'_> {
                 };
                 for text in texts {
                     self.report_unread("it is a makefile", &text);
-                    self.read_text(&makefile_recipes(&text), &mut scope.started_by(program));
+                    self.run_makefile(&text, program, scope);
                 }
                 self.mark_fed(&from, "sh");
             }
             _ => return false,
         }
         true
+    }
+
+    /// Reads the command in an option of a program without a description: `watcher --command 'rm -rf x'`. The text is
+    /// read only if it begins with a described program.
+    pub(super) fn run_option_texts(&mut self, program: &str, words: &[ShellWord], scope: &ShellScope) {
+        for pair in words.windows(2) {
+            let [option, text] = pair else { continue };
+            let first = text.text.split_whitespace().next().unwrap_or_default();
+            if COMMAND_OPTIONS.contains(&option.text.as_str())
+                && first.len() < text.text.len()
+                && self.programs.find(first.rsplit('/').next().unwrap_or(first)).is_some()
+            {
+                let outer = std::mem::replace(&mut self.certainty, Certainty::Possible);
+                self.read_text(&text.text, &mut scope.started_by(program));
+                self.certainty = outer;
+            }
+        }
+    }
+
+    /// Runs the recipes and the `$(shell …)` functions of a makefile.
+    pub(super) fn run_makefile(&mut self, text: &str, program: &str, scope: &ShellScope) {
+        self.read_text(&makefile_recipes(text), &mut scope.started_by(program));
+        for rest in text.split("$(shell ").skip(1) {
+            let command = rest.split_once(')').map_or(rest, |(command, _)| command);
+            self.read_text(command, &mut scope.started_by(program));
+        }
     }
 
     /// Runs the commands of `parallel rm -rf ::: a b`, or with the words on standard input.
@@ -193,25 +230,65 @@ impl ShellReader<'_> {
     }
 }
 
-/// Finds `rm -r…` among the words of an unknown program, which most likely runs it.
-pub(super) fn hidden_delete<'a>(program: &str, words: &'a [ShellWord]) -> Option<&'a [ShellWord]> {
-    let removes = |pair: &[ShellWord]| match pair {
-        [rm, option] => {
-            let letters = option.text.strip_prefix('-').unwrap_or_default();
-            (rm.is("rm") || rm.is("/bin/rm") || rm.is("/usr/bin/rm"))
-                && letters.contains(['r', 'R'])
-                && letters.chars().all(|letter| "rRfvidI".contains(letter))
-        }
-        _ => false,
-    };
-    let at = words.windows(2).position(removes)?;
+/// Finds `rm -r…` among the words of a program, which most likely runs it. The words of a program without a description
+/// may also be other destructive commands.
+pub(super) fn hidden_delete<'a>(
+    program: &str,
+    is_described: bool,
+    words: &'a [ShellWord],
+) -> Option<&'a [ShellWord]> {
     if PROGRAMS_WITH_OWN_RM.contains(&program) {
         return None;
     }
-    words.get(at..)
+    let starts = |at: &usize| {
+        let tail = words.get(*at..).unwrap_or_default();
+        removes_tree(tail) || !is_described && destroys(tail)
+    };
+    (0..words.len()).find(starts).and_then(|at| words.get(at..))
 }
-/// Returns the recipe lines of a makefile, without the prefixes for `make`.
+
+/// Whether words begin with `rm -r`.
+fn removes_tree(words: &[ShellWord]) -> bool {
+    let [rm, option, ..] = words else { return false };
+    let letters = option.text.strip_prefix('-').unwrap_or_default();
+    (rm.is("rm") || rm.is("/bin/rm") || rm.is("/usr/bin/rm"))
+        && letters.contains(['r', 'R'])
+        && letters.chars().all(|letter| "rRfvidI".contains(letter))
+}
+
+/// Whether words are a whole command that destroys files or disks: `find ~ -delete`, `dd of=/dev/sda`, `mkfs /dev/sda`.
+fn destroys(words: &[ShellWord]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let has = |found: &dyn Fn(&str) -> bool| rest.iter().any(|word| found(&word.text));
+    let is_device = |text: &str| text.starts_with("/dev/");
+    match program.text.rsplit('/').next().unwrap_or_default() {
+        "find" => {
+            rest.first().is_some_and(|word| !word.text.starts_with('-')) && has(&|text| text == "-delete")
+        }
+        "dd" => has(&|text| text.starts_with("of=/dev/")),
+        "shred" | "wipefs" | "blkdiscard" => has(&is_device),
+        name if name == "mkfs" || name.starts_with("mkfs.") => has(&is_device),
+        _ => false,
+    }
+}
+
+/// Returns the variables of `awk -v NAME=VALUE` as assignments.
+fn awk_variables(words: &[ShellWord]) -> String {
+    let values = words.windows(2).filter_map(|pair| match pair {
+        [option, value] if option.is("-v") => value.text.split_once('='),
+        _ => None,
+    });
+    values.map(|(name, value)| format!("{name} = \"{}\"; ", value.replace('"', "\\\""))).collect()
+}
+
+/// Returns the recipe lines of a makefile, without the prefixes for `make`. A recipe may follow its target after a
+/// semicolon.
 fn makefile_recipes(makefile: &str) -> String {
-    let lines = makefile.lines().filter_map(|line| line.strip_prefix('\t'));
-    lines.map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()
+    let recipe = |line: &str| -> Option<String> {
+        let own = line.strip_prefix('\t');
+        let inline = || line.split_once(':').and_then(|(_, rest)| rest.split_once(';')).map(|(_, rest)| rest);
+        own.or_else(inline).map(|text| text.trim_start().to_owned())
+    };
+    let lines: Vec<_> = makefile.lines().filter_map(recipe).collect();
+    lines.iter().map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()
 }
