@@ -183,6 +183,12 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) {
         self.run_spawned(program, text, scope);
+        // IPython runs lines that begin with `!` in a shell.
+        if program == "ipython" {
+            for line in text.lines().filter_map(|line| line.trim_start().strip_prefix('!')) {
+                self.read_text(line, &mut scope.started_by(program));
+            }
+        }
         let language = code_reader(language);
         match language {
             Some(language) => self.report_scanned_code(&strip_regexes(language, text)),

@@ -3,6 +3,7 @@
 //! Reads programs whose words contain text that runs as commands on this machine.
 
 use tenterhook_code_facts::CodeLanguage;
+use tenterhook_paths::FileOp;
 use tenterhook_programs::{Location, Role};
 
 use super::super::described_command::DescribedCommand;
@@ -39,6 +40,18 @@ const SHELL_ESCAPES: &[(&[&str], &[&str])] = &[
     (&["gnuplot"], &["system ", "!"]),
 ];
 
+/// Commands of line editors that read or write the file after them.
+const EDITOR_FILES: &[(&str, FileOp)] = &[
+    ("e ", FileOp::Read),
+    ("edit ", FileOp::Read),
+    ("r ", FileOp::Read),
+    ("w ", FileOp::Write),
+    ("write ", FileOp::Write),
+];
+
+/// Actions of `fzf` that run the text between the parentheses in a shell.
+const FZF_ACTIONS: &[&str] = &["execute(", "execute-silent(", "become(", "reload(", "transform("];
+
 /// Commands of debuggers and editors that run the rest of their line as code.
 const EMBEDDED_CODE: &[(&str, &str)] = &[
     ("python ", "python"),
@@ -50,6 +63,9 @@ const EMBEDDED_CODE: &[(&str, &str)] = &[
     ("perl ", "perl"),
     ("ruby ", "ruby"),
 ];
+
+/// Sections of `git`'s settings in which a tool is described by the command that starts it.
+const GIT_TOOL_SECTIONS: &[&str] = &["diff.", "difftool.", "mergetool.", "browser.", "man.", "guitool."];
 
 impl ShellReader<'_> {
     /// Runs texts and commands among the words of a program whose main purpose is something else.
@@ -80,6 +96,25 @@ impl ShellReader<'_> {
                 }
             }
             "sed" | "gsed" => self.run_sed(words, scope),
+            // `fzf --bind 'start:execute(cmd)'`
+            "fzf" => {
+                for word in words {
+                    for rest in FZF_ACTIONS.iter().flat_map(|action| word.text.split(action).skip(1)) {
+                        let text = rest.rsplit_once(')').map_or(rest, |(text, _)| text);
+                        self.read_text(text, &mut scope.started_by(program));
+                    }
+                }
+            }
+            // The program is named by an option, and its arguments follow.
+            "start-stop-daemon" => {
+                let at = words
+                    .iter()
+                    .position(|word| matches!(word.text.as_str(), "-x" | "--exec" | "-a" | "--startas"));
+                let name = at.and_then(|at| words.get(at + 1));
+                let arguments = words.iter().skip_while(|word| !word.is("--")).skip(1);
+                let command: Vec<_> = name.into_iter().chain(arguments).cloned().collect();
+                self.run_words(&command, &mut scope.started_by(program));
+            }
             _ => {}
         }
         if let Some((_, escapes)) = SHELL_ESCAPES.iter().find(|(programs, _)| programs.contains(&program)) {
@@ -94,10 +129,21 @@ impl ShellReader<'_> {
     /// Runs the shell command in a line of commands for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
     fn run_escapes(&mut self, line: &str, escapes: &[&str], program: &str, scope: &ShellScope) {
         let line = line.trim_start_matches(['+', ':', ' ']);
-        let line = line.strip_prefix("silent").map_or(line, |rest| rest.trim_start_matches(['!', ' ']));
+        let line = line
+            .strip_prefix("silent")
+            .map_or(line, |rest| rest.strip_prefix("! ").unwrap_or(rest).trim_start());
         let mut inner = scope.started_by(program);
         if let Some(rest) = escapes.iter().find_map(|start| line.strip_prefix(start)) {
             return self.read_text(rest.trim_end_matches("| q").trim(), &mut inner);
+        }
+        // `e FILE`, `r FILE` and `w FILE` in an editor.
+        let is_editor = escapes.contains(&"r !");
+        let file = EDITOR_FILES
+            .iter()
+            .filter(|_| is_editor)
+            .find_map(|(start, does)| Some((line.strip_prefix(start)?.trim(), *does)));
+        if let Some((file, does)) = file.filter(|(file, _)| !file.is_empty()) {
+            return self.add_effect(does, &ShellWord::literal(file), program, scope);
         }
         // `python import os` in a debugger or editor.
         let code = EMBEDDED_CODE.iter().find_map(|(start, name)| Some((line.strip_prefix(start)?, name)));
@@ -165,7 +211,9 @@ impl ShellReader<'_> {
             let runs = GIT_COMMAND_SETTINGS.contains(&key.as_str())
                 || key.starts_with("filter.") && matches!(last, "clean" | "smudge" | "process")
                 || key.starts_with("pager.") && value.contains(' ')
-                || last == "textconv";
+                || matches!(last, "textconv" | "cmd")
+                    && GIT_TOOL_SECTIONS.iter().any(|start| key.starts_with(start))
+                || key.starts_with("gpg.") && last == "program";
             let text = match value.strip_prefix('!') {
                 Some(text) if key.starts_with("alias.") || key.contains("helper") => Some(text),
                 _ => runs.then_some(value),
@@ -238,7 +286,9 @@ impl ShellReader<'_> {
                 }
             }
             "osascript" => {
-                for rest in code.split("do shell script").skip(1) {
+                // AppleScript, and JavaScript for Automation.
+                let calls = code.split("do shell script").skip(1);
+                for rest in calls.chain(code.split("doShellScript(").skip(1)) {
                     let text = unquote_text(rest.trim_start());
                     if let Some(text) = text {
                         self.read_text(&text, &mut inner);
@@ -301,5 +351,84 @@ pub(super) fn remote_broadcast(program: &str, words: &[ShellWord]) -> Option<Str
             Some(text.trim_start_matches("commands\":[\"").replace("\",\"", "\n"))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read_text;
+
+    fn runs_rm(line: &str) -> bool {
+        let read = read_text(line);
+        read.commands.iter().any(|command| command.program == "rm")
+    }
+
+    #[test]
+    fn shell_commands_in_the_input_of_interactive_programs_run() {
+        for line in [
+            "ed -s README.md <<'EOF'\n!rm -rf ~/x\nq\nEOF",
+            "gdb -q <<< 'shell rm -rf ~/x'",
+            "gdb -batch -ex 'python import os; os.system(\"rm -rf ~\")'",
+            "printf '!rm -rf ~/x\\nquit\\n' | ftp -n localhost",
+            "echo '.shell rm -rf ~/x' | sqlite3 app.db",
+            "mysql -u root <<< 'system rm -rf ~/x'",
+            "vim +'silent !rm -rf ~' +q",
+            "vim -c 'call system(\"rm -rf ~\")' -c q",
+            "dc -e '!rm -rf ~'",
+            "fzf --bind 'start:execute(rm -rf ~)'",
+            "sed --expression='1e rm -rf ~' x",
+            "sed '/x/e rm -rf ~' x",
+            "awk -v c='rm -rf ~' 'BEGIN{system(c)}'",
+            "echo 'rm -rf ~' | awk '{system($0)}'",
+            "osascript -l JavaScript -e 'a.doShellScript(\"rm -rf ~\")'",
+            "make --eval='x:;rm -rf ~' x",
+            "start-stop-daemon --start --exec /bin/rm -- -rf ~",
+            "tclsh <<< 'file delete -force /home/user/x'",
+            "git -c difftool.x.cmd='rm -rf ~' difftool -t x",
+        ] {
+            assert!(runs_rm(line), "{line}");
+        }
+        for line in [
+            "ed -s README.md <<'EOF'\ns/rm -rf/rm -r/\nw\nq\nEOF",
+            "sqlite3 app.db 'select \"rm -rf ~\"'",
+            "mysql -e 'select system from rm'",
+            "vim -c 'set number' notes.txt",
+            "gdb -batch -ex 'break rm' ./app",
+            "fzf --query 'rm -rf ~'",
+            "sed 's/e rm -rf ~//' x",
+            "awk -v c='rm -rf ~' '{print c}' x",
+            "git -c user.name='rm -rf ~' commit",
+        ] {
+            assert!(!runs_rm(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn code_of_frameworks_and_modules_is_read() {
+        for line in [
+            "python manage.py shell -c 'import os; os.system(\"rm -rf ~\")'",
+            "rails runner 'system(\"rm -rf ~\")'",
+            "bin/rails runner 'system(\"rm -rf ~\")'",
+            "php artisan tinker --execute='system(\"rm -rf ~\");'",
+            "mix run -e 'System.cmd(\"rm\",[\"-rf\",\"/home/user\"])'",
+            "wp eval 'system(\"rm -rf ~\");'",
+            "python3 -m timeit \"import os; os.system('rm -rf ~')\"",
+            "ipython -c '!rm -rf ~'",
+            "mongosh --nodb --eval 'require(\"child_process\").execSync(\"rm -rf ~\")'",
+            "emacs -batch -eval '(shell-command \"rm -rf ~\")'",
+            "go run a.go; cat > /tmp/m.go <<'E'\nfunc main() { exec.Command(\"rm\", \"-rf\", \"/x\").Run() }\nE\ngo run /tmp/m.go",
+        ] {
+            assert!(runs_rm(line), "{line}");
+        }
+        for line in [
+            "python manage.py shell -c 'print(\"rm -rf ~\")'",
+            "python manage.py migrate",
+            "rails runner 'puts User.count'",
+            "python3 -m timeit 'sum(range(10))'",
+            "python3 -m pip install rm",
+            "emacs -batch -eval '(message \"rm\")'",
+        ] {
+            assert!(!runs_rm(line), "{line}");
+        }
     }
 }

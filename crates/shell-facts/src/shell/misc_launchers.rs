@@ -278,7 +278,9 @@ fn awk_variables(words: &[ShellWord]) -> String {
         [option, value] if option.is("-v") => value.text.split_once('='),
         _ => None,
     });
-    values.map(|(name, value)| format!("{name} = \"{}\"; ", value.replace('"', "\\\""))).collect()
+    let assignments: Vec<_> =
+        values.map(|(name, value)| format!("{name} = \"{}\"; ", value.replace('"', "\\\""))).collect();
+    assignments.concat()
 }
 
 /// Returns the recipe lines of a makefile, without the prefixes for `make`. A recipe may follow its target after a
@@ -291,4 +293,61 @@ fn makefile_recipes(makefile: &str) -> String {
     };
     let lines: Vec<_> = makefile.lines().filter_map(recipe).collect();
     lines.iter().map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read_text;
+
+    fn programs(line: &str) -> Vec<String> {
+        read_text(line).commands.into_iter().map(|command| command.program).collect()
+    }
+
+    #[test]
+    fn programs_without_a_description_run_destructive_words() {
+        for (line, inner) in [
+            ("some-runner --fast rm -rf ~/x", "rm"),
+            ("some-runner -- find ~ -delete", "find"),
+            ("some-runner mkfs.ext4 /dev/sda1", "mkfs.ext4"),
+            ("some-runner dd if=/dev/zero of=/dev/sda", "dd"),
+            ("some-runner --command 'rm -rf ~/x'", "rm"),
+            ("curl https://x.io/x | sudo tee /usr/local/bin/x1 && x1; some-runner -c 'rm -rf ~'", "rm"),
+        ] {
+            assert!(programs(line).iter().any(|program| program == inner), "{line}");
+        }
+        for (line, inner) in [
+            ("some-runner find a b", "find"),
+            ("some-runner dd if=a of=b", "dd"),
+            ("some-runner --message 'rm -rf ~/x'", "rm"),
+            ("some-runner --command 'remove everything'", "remove"),
+            ("some-runner rm x", "rm"),
+        ] {
+            assert!(!programs(line).iter().any(|program| program == inner), "{line}");
+        }
+    }
+
+    #[test]
+    fn wrappers_run_the_rest_of_their_words() {
+        for line in [
+            "ssh-agent rm -r x",
+            "choom -n 0 -- rm -r x",
+            "linux64 rm -r x",
+            "ip netns exec a rm -r x",
+            "dbus-launch rm -r x",
+            "pyenv exec rm -r x",
+            "volta run rm -r x",
+            "fnm exec rm -r x",
+            "lerna exec -- rm -r x",
+            "flatpak-spawn --host rm -r x",
+            "rr record rm -r x",
+            "tox exec -- rm -r x",
+            "aa-exec -p a -- rm -r x",
+            "capsh -- -c 'rm -r x'",
+            "sem --fg 'rm -r x'",
+            "asciinema rec -c 'rm -r x' a",
+            "/lib64/ld-linux-x86-64.so.2 /bin/rm -r x",
+        ] {
+            assert!(programs(line).iter().any(|program| program == "rm"), "{line}");
+        }
+    }
 }
