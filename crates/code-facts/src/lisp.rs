@@ -44,11 +44,12 @@ pub(super) fn read(language: CodeLanguage, text: &str) -> Vec<CodeEffect> {
                 rest = after;
             }
             ')' | ']' | '}' => {
-                if let Some(list) = lists.pop_if(|_| true).filter(|_| !lists.is_empty()) {
+                // A bracket too many closes nothing.
+                if lists.len() > 1
+                    && let Some(list) = lists.pop()
+                {
                     let value = close_list(&mut reader, list);
                     push_item(&mut lists, value);
-                } else {
-                    lists.push(OpenList { is_data: true, ..OpenList::default() });
                 }
                 rest = after;
             }

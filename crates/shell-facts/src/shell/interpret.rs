@@ -216,6 +216,9 @@ impl ShellReader<'_> {
 
     /// Reads the file that the call has installed under the name of the last command: `tee /usr/local/bin/x; x`.
     pub(super) fn run_installed_file(&mut self, program: &str, scope: &ShellScope) {
+        if program.is_empty() || !self.spend_steps(self.commands.len() / 4) {
+            return;
+        }
         let is_installed = |path: &&str| {
             let name = path.strip_suffix(program).and_then(|rest| rest.strip_suffix('/'));
             name.is_some_and(|directory| directory.ends_with("bin"))
@@ -224,7 +227,7 @@ impl ShellReader<'_> {
             let named = command.operands.iter().chain(&command.named).filter(|path| path.is_not_read);
             command.outputs.iter().chain(named).filter_map(|path| path.resolved.as_deref())
         });
-        let found = if program.is_empty() { None } else { written.into_iter().find(is_installed) };
+        let found = written.into_iter().find(is_installed);
         if let Some(path) = found.map(str::to_owned) {
             self.run_file(&path, "", scope);
         }

@@ -187,7 +187,7 @@ impl ShellReader<'_> {
             let first = text.text.split_whitespace().next().unwrap_or_default();
             if COMMAND_OPTIONS.contains(&option.text.as_str())
                 && first.len() < text.text.len()
-                && self.programs.find(first.rsplit('/').next().unwrap_or(first)).is_some()
+                && self.programs.find(base_name(first)).is_some()
             {
                 let outer = std::mem::replace(&mut self.certainty, Certainty::Possible);
                 self.read_text(&text.text, &mut scope.started_by(program));
@@ -240,11 +240,25 @@ pub(super) fn hidden_delete<'a>(
     if PROGRAMS_WITH_OWN_RM.contains(&program) {
         return None;
     }
-    let starts = |at: &usize| {
-        let tail = words.get(*at..).unwrap_or_default();
-        removes_tree(tail) || !is_described && destroys(tail)
-    };
-    (0..words.len()).find(starts).and_then(|at| words.get(at..))
+    let removes = (0..words.len()).find(|at| removes_tree(words.get(*at..).unwrap_or_default()));
+    if removes.is_some() || is_described {
+        return removes.and_then(|at| words.get(at..));
+    }
+    let is_destroyer =
+        |word: &ShellWord| DESTROYERS.contains(&base_name(&word.text).split('.').next().unwrap_or_default());
+    let candidates = words.iter().enumerate().filter(|(_, word)| is_destroyer(word)).map(|(at, _)| at);
+    let mut tails = candidates.take(MAX_HIDDEN_CANDIDATES).filter_map(|at| words.get(at..));
+    tails.find(|tail| destroys(tail))
+}
+
+/// Programs that destroy files or disks with some of their arguments.
+const DESTROYERS: &[&str] = &["find", "dd", "shred", "wipefs", "blkdiscard", "mkfs"];
+
+/// Maximum number of words of one command that may begin a hidden command.
+const MAX_HIDDEN_CANDIDATES: usize = 8;
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Whether words begin with `rm -r`.
@@ -261,7 +275,7 @@ fn destroys(words: &[ShellWord]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let has = |found: &dyn Fn(&str) -> bool| rest.iter().any(|word| found(&word.text));
     let is_device = |text: &str| text.starts_with("/dev/");
-    match program.text.rsplit('/').next().unwrap_or_default() {
+    match base_name(&program.text) {
         "find" => {
             rest.first().is_some_and(|word| !word.text.starts_with('-')) && has(&|text| text == "-delete")
         }
