@@ -82,6 +82,10 @@ impl CodeReader {
                 args.push(current.take());
                 continue;
             }
+            // Julia separates named arguments with a semicolon.
+            if !block && code.is_sign(";") {
+                args.push(current.take());
+            }
             if code.eat(";") || code.peek().is_some_and(|token| token.kind == TokenKind::Newline) {
                 code.skip_newlines();
                 continue;
@@ -91,6 +95,9 @@ impl CodeReader {
             {
                 code.at += length;
                 let value = self.read_expression(code);
+                if self.syntax().labels_are_positional {
+                    args.push(Some(value.clone()));
+                }
                 if args.named.len() < MAX_ITEMS {
                     args.keys.push(key);
                     args.named.push(value);

@@ -4,7 +4,7 @@
 //! in their descriptions.
 
 use super::CodeLanguage;
-use super::language::description::{ReaderKind, contains};
+use super::language::description::{OperatorKind, ReaderKind, contains};
 use super::language::lexical::{Lexical, LineBreaks, starts_with};
 use super::quote::{self, Quote};
 
@@ -52,6 +52,8 @@ pub(super) struct Lexer<'a> {
     /// Whether strings have Python prefixes.
     pub(super) python: bool,
     pub(super) rules: &'static Lexical<&'static str>,
+    /// Operators of the language that differ from the default.
+    operators: &'static [(&'static str, OperatorKind)],
     pub(super) text: &'a str,
     pub(super) at: usize,
     tokens: Vec<Token<'a>>,
@@ -78,10 +80,12 @@ const MULTI_CHARACTER_SIGNS: &[&str] = &[
 
 /// Splits code into tokens.
 pub(super) fn tokens(language: CodeLanguage, text: &str) -> Vec<Token<'_>> {
-    let rules = &language.description().lexical;
+    let description = language.description();
+    let rules = &description.lexical;
     let mut lexer = Lexer {
         python: language.has_reader(ReaderKind::Python),
         rules,
+        operators: &description.operators,
         text,
         at: 0,
         tokens: Vec::new(),
@@ -260,7 +264,10 @@ impl<'a> Lexer<'a> {
 
     fn sign(&mut self, space: bool) {
         let rest = self.rest();
+        let own = self.operators.iter().map(|(sign, _)| *sign);
+        let own = own.filter(|sign| sign.len() > 1 && starts_with(rest, sign)).map(str::len).max();
         let long = MULTI_CHARACTER_SIGNS.iter().find(|sign| starts_with(rest, sign)).map(|sign| sign.len());
+        let long = own.max(long);
         let length = long.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
         match self.byte(0) {
             open @ (b'(' | b'[' | b'{') => self.open.push(open),

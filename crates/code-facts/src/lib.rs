@@ -11,7 +11,7 @@
 //! and looks up every call by its full name ([`call_effects`], [`value_functions`]). The differences between
 //! languages are data: `src/languages/NAME.yaml` describes comments, quotes, here-documents, keywords, operators and
 //! calls ([`language`]). Only imports, comprehensions and prefixed strings of Python ([`import`]), imports and arrow
-//! functions of JavaScript, and awk as a whole ([`awk`]) are read by Rust code of their own.
+//! functions of JavaScript, and awk ([`awk`]) and Lisp ([`lisp`]) as a whole are read by Rust code of their own.
 //!
 //! # Adding a language
 //!
@@ -30,10 +30,12 @@ mod call_effects;
 mod comments;
 mod expression;
 mod function;
+mod identifier;
 mod import;
 mod interpolation;
 mod language;
 mod lex;
+mod lisp;
 mod loops;
 mod method;
 mod network;
@@ -239,10 +241,16 @@ fn readable_start(code: &str) -> &str {
 /// Reads the effects of code in time linear in its length. Only the start of long code is read.
 pub fn read_code(language: CodeLanguage, code: &str) -> Vec<CodeEffect> {
     let start = readable_start(code);
-    let mut acts = if language.has_reader(ReaderKind::Awk) {
-        awk::read(language, start)
-    } else {
-        reader::read(language, start)
+    let mut acts = match language.reader_kind() {
+        ReaderKind::Awk => awk::read(language, start),
+        ReaderKind::Lisp => lisp::read(language, start),
+        ReaderKind::Python if !start.is_ascii() => {
+            reader::read(language, &identifier::fold_wide_letters(start))
+        }
+        ReaderKind::JavaScript if start.contains("\\u") => {
+            reader::read(language, &identifier::decode_letter_escapes(start))
+        }
+        _ => reader::read(language, start),
     };
     if start.len() < code.len() {
         acts.push(CodeEffect::Unread);

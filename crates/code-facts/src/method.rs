@@ -133,7 +133,13 @@ impl CodeReader {
                     _ => CodeValue::from(text.from),
                 }
             }
-            _ => CodeValue::from(text.from),
+            _ => match self.description.find_call(&format!("Text.{name}")) {
+                Some((name, call)) => {
+                    let items = std::iter::once(text).chain(args.items.iter().cloned()).collect();
+                    self.perform_call(name, call, &CallArgs::positional(items))
+                }
+                None => CodeValue::from(text.from),
+            },
         }
     }
 

@@ -70,7 +70,7 @@ impl CodeReader {
     }
 
     fn is_unpacked(&self, code: &TokenCursor<'_>, at: usize) -> bool {
-        at < code.end && code.tokens.get(at).is_some_and(|token| token.text == "=")
+        at < code.end && code.tokens.get(at).is_some_and(|token| matches!(token.text, "=" | ":="))
     }
 
     /// Reads `with open(x) as f, open(y) as g:`.

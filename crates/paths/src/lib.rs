@@ -9,6 +9,7 @@ mod follow_links;
 mod link_map;
 mod overlap;
 mod path;
+mod usual_case;
 
 pub use certainty::Certainty;
 pub use file_op::FileOp;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::Certainty;
+use super::usual_case::to_usual_case;
 
 /// Placeholder for an unknown home directory, so that `~/x` still resolves.
 const UNKNOWN_HOME: &str = "/home/~";
@@ -150,6 +151,8 @@ impl PathRoots {
         let pattern = found.pattern || below_pattern;
         let starts_unknown = found.dynamic && found.shape.starts_with('*');
         let resolved = if starts_unknown { None } else { resolve(cwd, found.shape) };
+        let resolved =
+            resolved.map(|path| to_usual_case(&path, &self.home, self.project.as_deref()).unwrap_or(path));
         let in_home = match &resolved {
             Some(path) => self.in_home(path).or_else(|| self.in_home(&self.to_known_name(path))),
             // The start of the path is unknown, so it may be the home directory.

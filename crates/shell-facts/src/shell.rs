@@ -18,11 +18,13 @@ mod command_output;
 mod compound;
 mod cwd;
 mod decode;
+mod descriptor;
 mod endless_loop;
 mod exec_site;
 mod expand;
 mod file_effects;
 mod find;
+mod hook_variable;
 mod interpret;
 mod interpreter;
 mod invoke;
@@ -61,6 +63,7 @@ use super::run_file::{RunFile, RunTexts};
 use added_reading::AddedReading;
 pub use braces::expand_braces;
 pub use command::ShellCommand;
+use descriptor::OpenSink;
 pub use file_effects::names_whole_directory;
 pub(crate) use find::find_targets;
 pub use options::ShellOption;
@@ -140,6 +143,8 @@ pub fn read_commands(
         texts_entered: 0,
         called_functions: Vec::new(),
         exit_traps: Vec::new(),
+        open_sinks: Vec::new(),
+        descriptor_writers: Vec::new(),
         additions: Vec::new(),
         addition_steps: MAX_ADDITION_STEPS,
         skipped_additions: Vec::new(),
@@ -184,6 +189,8 @@ pub fn read_commands(
             }
         };
         reader.walk_defined();
+        reader.run_open_sinks();
+        reader.run_pipe_texts(&scope);
         if reader.exhausted {
             reader.report_opaque("too large or too deeply nested", &whole);
         }
@@ -245,6 +252,10 @@ struct ShellReader<'p> {
     called_functions: Vec<Arc<FunctionBody>>,
     /// Texts that run when the script ends, with the scope at that point.
     exit_traps: Vec<String>,
+    /// Commands that read what the rest of the script writes to a descriptor.
+    open_sinks: Vec<OpenSink>,
+    /// Indices of the commands that write to a descriptor other than standard output and standard error.
+    descriptor_writers: Vec<usize>,
     /// Commands to be parsed again with descriptions that the policy adds.
     additions: Vec<AddedReading>,
     addition_steps: usize,

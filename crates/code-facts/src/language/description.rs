@@ -40,6 +40,8 @@ pub(crate) enum ReaderKind {
     JavaScript,
     /// Not read as expressions at all.
     Awk,
+    /// Calls are lists whose first element is the function.
+    Lisp,
 }
 
 /// Syntax of statements and expressions.
@@ -65,6 +67,8 @@ pub(crate) struct LanguageSyntax<S> {
     pub(crate) member_signs: Vec<S>,
     /// How named arguments and keys are written.
     pub(crate) keys: Vec<KeyStyle>,
+    /// Whether a named argument also has a position: `removeItem(atPath: x)`.
+    pub(crate) labels_are_positional: bool,
     pub(crate) for_each: ForEach,
     /// Whether a loop may follow its body: `unlink $_ for glob("*")`.
     pub(crate) postfix_for: bool,

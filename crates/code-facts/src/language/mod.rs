@@ -69,6 +69,11 @@ impl CodeLanguage {
         self.0.decoded.get_or_init(|| postcard::from_bytes(self.0.encoded).unwrap_or_default())
     }
 
+    /// Returns which Rust code reads the language, or parts of it.
+    pub(super) fn reader_kind(self) -> ReaderKind {
+        self.description().reader
+    }
+
     /// Whether Rust code of this kind reads parts of the language.
     pub(super) fn has_reader(self, kind: ReaderKind) -> bool {
         self.description().reader == kind
@@ -146,7 +151,31 @@ mod tests {
     #[test]
     fn every_compiled_description_can_be_decoded() {
         let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
-        assert_eq!(names, ["awk", "javascript", "lua", "perl", "php", "python", "ruby"]);
+        let expected = [
+            "awk",
+            "clojure",
+            "elixir",
+            "erlang",
+            "go",
+            "groovy",
+            "haskell",
+            "javascript",
+            "julia",
+            "kotlin",
+            "lisp",
+            "lua",
+            "ocaml",
+            "octave",
+            "perl",
+            "php",
+            "python",
+            "r",
+            "raku",
+            "ruby",
+            "scala",
+            "swift",
+        ];
+        assert_eq!(names, expected);
         for language in &*LANGUAGES {
             let decoded: Result<LanguageDescription<&'static str>, _> =
                 postcard::from_bytes(language.encoded);

@@ -10,6 +10,7 @@ mod described;
 mod hostile;
 mod javascript;
 mod lua;
+mod other_languages;
 mod perl;
 mod php;
 mod python;

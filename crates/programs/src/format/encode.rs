@@ -194,7 +194,7 @@ fn leaves(command: &CommandSource) -> bool {
 
 /// Whether an option value or operand can be text that is run.
 fn runs(command: &CommandSource) -> bool {
-    let is_run = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
+    let is_run = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program | Role::Code(_));
     let options = command.options.iter().chain(&command.everywhere).chain(&command.bsd);
     let operands = command.operands.iter().flat_map(|case| &case.slots);
     options.flat_map(OptionSource::all_roles).any(is_run)

@@ -31,6 +31,40 @@ pub enum Language {
     AppleScript,
     /// Any shell language.
     Shell,
+    /// The Clojure language.
+    Clojure,
+    /// The Elixir language.
+    Elixir,
+    /// The Erlang language.
+    Erlang,
+    /// The Go language.
+    Go,
+    /// The Groovy language.
+    Groovy,
+    /// The Haskell language.
+    Haskell,
+    /// The Julia language.
+    Julia,
+    /// The Kotlin language.
+    Kotlin,
+    /// Emacs Lisp, Scheme or Racket.
+    Lisp,
+    /// Rules of a makefile.
+    Makefile,
+    /// The OCaml language.
+    OCaml,
+    /// The Octave or MATLAB language.
+    Octave,
+    /// The R language.
+    R,
+    /// The Raku language.
+    Raku,
+    /// The Scala language.
+    Scala,
+    /// The Swift language.
+    Swift,
+    /// The Tcl language.
+    Tcl,
     /// A language without a reader of its own.
     Other,
 }
@@ -231,6 +265,23 @@ const LANGUAGE_NAMES: &[(&str, Language)] = &[
     ("powershell", Language::PowerShell),
     ("applescript", Language::AppleScript),
     ("shell", Language::Shell),
+    ("clojure", Language::Clojure),
+    ("elixir", Language::Elixir),
+    ("erlang", Language::Erlang),
+    ("go", Language::Go),
+    ("groovy", Language::Groovy),
+    ("haskell", Language::Haskell),
+    ("julia", Language::Julia),
+    ("kotlin", Language::Kotlin),
+    ("lisp", Language::Lisp),
+    ("makefile", Language::Makefile),
+    ("ocaml", Language::OCaml),
+    ("octave", Language::Octave),
+    ("r", Language::R),
+    ("raku", Language::Raku),
+    ("scala", Language::Scala),
+    ("swift", Language::Swift),
+    ("tcl", Language::Tcl),
     ("other", Language::Other),
 ];
 

@@ -22,6 +22,8 @@ pub(super) fn first_letter(text: &str) -> &str {
 pub(super) fn is_assignment(text: &str) -> bool {
     text == "-"
         || text.split_once('=').is_some_and(|(name, _)| {
+            // bash exports functions as `BASH_FUNC_name%%=() { …; }`.
+            let name = name.strip_suffix("%%").unwrap_or(name);
             !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         })
 }

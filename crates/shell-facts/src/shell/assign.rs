@@ -34,7 +34,9 @@ impl ShellReader<'_> {
             whole.append(value);
             value = whole;
         }
-        self.run_hook_variable(name, &value.clone().into_word(), scope);
+        let word = value.clone().into_word();
+        self.run_hook_variable(name, &word, scope);
+        self.run_element_value(name, &word, scope);
         scope.set(name, value);
     }
 

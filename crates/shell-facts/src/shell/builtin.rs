@@ -114,10 +114,20 @@ impl ShellReader<'_> {
             },
             "export" | "declare" | "typeset" | "local" | "readonly" => declare_words(words, scope),
             "set" => apply_set(words, scope),
+            // `hash -p /bin/rm ls`: the name runs another program.
+            "hash" => {
+                if let [option, path, names @ ..] = words
+                    && option.is("-p")
+                {
+                    for name in names {
+                        scope.add_function(&name.text, Arc::new(FunctionBody::starting(&path.text)));
+                    }
+                }
+            }
             // An alias behaves like a function.
             "alias" => {
                 for (name, value) in words.iter().filter_map(|word| word.text.split_once('=')) {
-                    scope.add_function(name, Arc::new(FunctionBody::parse(format!("{value} \"$@\""))));
+                    scope.add_function(name, Arc::new(FunctionBody::starting(value)));
                 }
             }
             "shift" => {
@@ -327,9 +337,12 @@ pub(super) fn format_known_text(format: &ShellWord, words: &[ShellWord]) -> Opti
     Some(out)
 }
 
-/// Whether a path is another name of standard input.
+/// Whether a path is another name of standard input, or of another descriptor. A text that is redirected to a
+/// descriptor is treated as standard input.
 pub(super) fn is_stdin(path: &str) -> bool {
-    matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+    let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    path == "/dev/stdin" || number.is_some_and(is_number)
 }
 
 /// Applies `set -e`, `set -o errexit` and `set -- a b`.

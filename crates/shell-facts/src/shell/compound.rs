@@ -190,12 +190,16 @@ impl ShellReader<'_> {
             return;
         }
         match test {
-            ast::TestExpression::Word(word) | ast::TestExpression::Unary { operand: word, .. } => {
+            ast::TestExpression::Word(word) => {
                 self.expand(&word.parts, src, scope);
             }
-            ast::TestExpression::Binary { left, right, .. } => {
-                self.expand(&left.parts, src, scope);
-                self.expand(&right.parts, src, scope);
+            ast::TestExpression::Unary { operator, operand } => {
+                let word = self.expand(&operand.parts, src, scope).into_word();
+                self.run_tested_words(operator, &[word], scope);
+            }
+            ast::TestExpression::Binary { left, operator, right } => {
+                let words = [left, right].map(|word| self.expand(&word.parts, src, scope).into_word());
+                self.run_tested_words(operator, &words, scope);
             }
             ast::TestExpression::Not(inner) | ast::TestExpression::Group(inner) => {
                 self.walk_test(inner, src, scope);

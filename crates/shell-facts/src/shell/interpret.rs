@@ -5,13 +5,13 @@
 
 use tenterhook_code_facts::strip_regexes;
 use tenterhook_paths::{FileOp, PathFact, resolve};
-use tenterhook_programs::Language;
+use tenterhook_programs::{Language, Program, Role};
 
 use super::super::described_command::DescribedCommand;
 use super::super::run_file::RunFile;
 use super::ShellReader;
 use super::code::code_reader;
-use super::command::ShellCommand;
+use super::command::{ShellCommand, program_name};
 use super::interpreter::{ScriptSource, language_of, runs_its_input, runs_what_it_fetches, script_source};
 use super::invoke::starts_itself_endlessly;
 use super::scope::ShellScope;
@@ -28,8 +28,31 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) -> bool {
         let Some((language, script)) = script_source(described) else { return false };
+        let inner = described_script(described, &script);
         self.run_script(language, script, program, scope);
+        if let Some((name, arguments)) = inner {
+            self.run_described_script(name, arguments, program, scope);
+        }
         true
+    }
+
+    /// Runs a script or module that has a description of its own: `python manage.py shell -c CODE`,
+    /// `python -m timeit CODE`.
+    fn run_described_script(
+        &mut self,
+        name: &str,
+        arguments: &[ShellWord],
+        program: &str,
+        scope: &ShellScope,
+    ) {
+        let name = program_name(name).to_ascii_lowercase();
+        // Package managers are found among the words of the interpreter, because their options differ there.
+        let is_own = |found: &Program<'_>| !found.installs() && name != program;
+        if self.programs.find(&name).as_ref().is_some_and(is_own) {
+            let words: Vec<_> =
+                std::iter::once(ShellWord::literal(&name)).chain(arguments.iter().cloned()).collect();
+            self.run_words(&words, &mut scope.started_by(program));
+        }
     }
 
     fn run_script(
@@ -131,7 +154,27 @@ impl ShellReader<'_> {
         }
     }
 
-    fn run_other_language(
+    /// Reads code among the words of a program that is not an interpreter: `rails runner CODE`. Other modules read SQL
+    /// and the scripts of awk and sed.
+    pub(super) fn run_embedded_code(
+        &mut self,
+        language: Language,
+        program: &str,
+        code: &ShellWord,
+        own: Option<usize>,
+        scope: &ShellScope,
+    ) {
+        if language == Language::Makefile {
+            return self.run_makefile(&code.text, program, scope);
+        }
+        let has_own_module = matches!(language, Language::Sql | Language::Awk | Language::Sed);
+        if !has_own_module && code_reader(language).is_some() {
+            self.mark_fed(&code.from, program);
+            self.run_other_language(language, program, &code.text, own, scope);
+        }
+    }
+
+    pub(super) fn run_other_language(
         &mut self,
         language: Language,
         program: &str,
@@ -140,6 +183,12 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) {
         self.run_spawned(program, text, scope);
+        // IPython runs lines that begin with `!` in a shell.
+        if program == "ipython" {
+            for line in text.lines().filter_map(|line| line.trim_start().strip_prefix('!')) {
+                self.read_text(line, &mut scope.started_by(program));
+            }
+        }
         let language = code_reader(language);
         match language {
             Some(language) => self.report_scanned_code(&strip_regexes(language, text)),
@@ -162,6 +211,25 @@ impl ShellReader<'_> {
         let raw = self.commands.last().map(|command| &command.raw).filter(|raw| raw.contains('/'));
         if let Some(raw) = raw.cloned() {
             self.run_file(&raw, "", scope);
+        }
+    }
+
+    /// Reads the file that the call has installed under the name of the last command: `tee /usr/local/bin/x; x`.
+    pub(super) fn run_installed_file(&mut self, program: &str, scope: &ShellScope) {
+        if program.is_empty() || !self.spend_steps(self.commands.len() / 4) {
+            return;
+        }
+        let is_installed = |path: &&str| {
+            let name = path.strip_suffix(program).and_then(|rest| rest.strip_suffix('/'));
+            name.is_some_and(|directory| directory.ends_with("bin"))
+        };
+        let written = self.commands.iter().flat_map(|command| {
+            let named = command.operands.iter().chain(&command.named).filter(|path| path.is_not_read);
+            command.outputs.iter().chain(named).filter_map(|path| path.resolved.as_deref())
+        });
+        let found = written.into_iter().find(is_installed);
+        if let Some(path) = found.map(str::to_owned) {
+            self.run_file(&path, "", scope);
         }
     }
 
@@ -234,6 +302,22 @@ impl ShellReader<'_> {
         });
         fed.map(|(at, _)| at).chain(wrote).collect()
     }
+}
+
+/// Returns the script or module that an interpreter runs, and its arguments.
+fn described_script<'a>(
+    described: &DescribedCommand<'a>,
+    script: &ScriptSource<'a>,
+) -> Option<(&'a str, &'a [ShellWord])> {
+    let words = described.words;
+    let at = match script {
+        ScriptSource::File(file) if !file.dynamic && !file.is_process => {
+            words.iter().position(|word| std::ptr::eq(word, *file))?
+        }
+        ScriptSource::Nothing => described.parsed.parts_with_role(Role::Module).next()?.word,
+        _ => return None,
+    };
+    Some((words.get(at)?.text.as_str(), words.get(at + 1..).unwrap_or_default()))
 }
 
 /// Returns the interpreter in the `#!` line of a script; a shell if there is none.

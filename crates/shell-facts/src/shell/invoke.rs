@@ -163,6 +163,7 @@ impl ShellReader<'_> {
         if self.run_builtin(program, words, scope) {
             return;
         }
+        self.note_renamed_program(program, words, scope);
         self.run_launcher(described, program, words, scope);
         self.apply_patches(program, words, scope);
         if let Some(text) = remote_broadcast(program, words) {
@@ -178,10 +179,16 @@ impl ShellReader<'_> {
             return self.run_wrapped(program, words, &wrapped, io, scope);
         }
         self.run_own_file(scope);
-        if !self.run_misc_launcher(program, words, scope)
-            && let Some(inner) = misc_launchers::hidden_delete(program, words)
-        {
+        if self.run_misc_launcher(program, words, scope) {
+            return;
+        }
+        let is_described = described.is_some();
+        if let Some(inner) = misc_launchers::hidden_delete(program, is_described, words) {
             self.run_command(inner, io, &mut scope.started_by(program));
+        }
+        if !is_described {
+            self.run_option_texts(program, words, scope);
+            self.run_installed_file(program, scope);
         }
     }
 

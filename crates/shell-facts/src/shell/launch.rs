@@ -2,6 +2,7 @@
 
 //! Reads programs whose words contain text that runs as commands on this machine.
 
+use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::FileOp;
 use tenterhook_programs::{Location, Role};
 
@@ -26,6 +27,46 @@ const GIT_COMMAND_SETTINGS: &[&str] = &[
     "interactive.difffilter",
 ];
 
+/// Commands of interactive programs that run the rest of their line in a shell.
+const SHELL_ESCAPES: &[(&[&str], &[&str])] = &[
+    (&["vim", "vi", "nvim", "ex", "view", "vimdiff"], &["!", "r !", "w !", "read !", "write !"]),
+    (&["ed", "red"], &["!", "r !", "w !", "e !"]),
+    (&["gdb", "rust-gdb", "cgdb"], &["shell ", "!", "pipe "]),
+    (&["lldb", "rust-lldb"], &["platform shell ", "shell "]),
+    (&["sqlite3", "sqlite", "duckdb", "litecli"], &[".shell ", ".system "]),
+    (&["psql", "pgcli"], &["\\!"]),
+    (&["mysql", "mariadb", "mycli"], &["system ", "\\!"]),
+    (&["ftp", "tnftp", "sftp", "lftp", "dc", "bc", "telnet", "mail", "mailx"], &["!"]),
+    (&["gnuplot"], &["system ", "!"]),
+];
+
+/// Commands of line editors that read or write the file after them.
+const EDITOR_FILES: &[(&str, FileOp)] = &[
+    ("e ", FileOp::Read),
+    ("edit ", FileOp::Read),
+    ("r ", FileOp::Read),
+    ("w ", FileOp::Write),
+    ("write ", FileOp::Write),
+];
+
+/// Actions of `fzf` that run the text between the parentheses in a shell.
+const FZF_ACTIONS: &[&str] = &["execute(", "execute-silent(", "become(", "reload(", "transform("];
+
+/// Commands of debuggers and editors that run the rest of their line as code.
+const EMBEDDED_CODE: &[(&str, &str)] = &[
+    ("python ", "python"),
+    ("python3 ", "python"),
+    ("py ", "python"),
+    ("py3 ", "python"),
+    ("script ", "python"),
+    ("lua ", "lua"),
+    ("perl ", "perl"),
+    ("ruby ", "ruby"),
+];
+
+/// Sections of `git`'s settings in which a tool is described by the command that starts it.
+const GIT_TOOL_SECTIONS: &[&str] = &["diff.", "difftool.", "mergetool.", "browser.", "man.", "guitool."];
+
 impl ShellReader<'_> {
     /// Runs texts and commands among the words of a program whose main purpose is something else.
     pub(super) fn run_launcher(
@@ -42,6 +83,11 @@ impl ShellReader<'_> {
             "git" => self.run_git_settings(words, scope),
             // A variable names the program that runs recipes.
             "make" | "gmake" => {
+                for word in words {
+                    if let Some((name, _)) = word.text.split_once('=') {
+                        self.run_hook_variable(name, &word.skip_bytes(name.len() + 1), scope);
+                    }
+                }
                 let starts = ["SHELL=", ".SHELLFLAGS="];
                 for text in
                     words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s)))
@@ -50,12 +96,67 @@ impl ShellReader<'_> {
                 }
             }
             "sed" | "gsed" => self.run_sed(words, scope),
-            "vim" | "vi" | "nvim" | "ex" | "view" | "gdb" | "lldb" | "sqlite3" | "psql" | "mysql" => {
-                for text in words.iter().filter_map(|word| shell_escape_text(&word.text)) {
-                    self.read_text(text, &mut scope.started_by(program));
+            // `fzf --bind 'start:execute(cmd)'`
+            "fzf" => {
+                for word in words {
+                    for rest in FZF_ACTIONS.iter().flat_map(|action| word.text.split(action).skip(1)) {
+                        let text = rest.rsplit_once(')').map_or(rest, |(text, _)| text);
+                        self.read_text(text, &mut scope.started_by(program));
+                    }
                 }
             }
+            // The program is named by an option, and its arguments follow.
+            "start-stop-daemon" => {
+                let at = words
+                    .iter()
+                    .position(|word| matches!(word.text.as_str(), "-x" | "--exec" | "-a" | "--startas"));
+                let name = at.and_then(|at| words.get(at + 1));
+                let arguments = words.iter().skip_while(|word| !word.is("--")).skip(1);
+                let command: Vec<_> = name.into_iter().chain(arguments).cloned().collect();
+                self.run_words(&command, &mut scope.started_by(program));
+            }
             _ => {}
+        }
+        if let Some((_, escapes)) = SHELL_ESCAPES.iter().find(|(programs, _)| programs.contains(&program)) {
+            let texts = words.iter().map(|word| word.text.as_str());
+            let stdin = scope.stdin.texts.clone();
+            for line in texts.chain(stdin.iter().flat_map(|text| text.lines())) {
+                self.run_escapes(line, escapes, program, scope);
+            }
+        }
+    }
+
+    /// Runs the shell command in a line of commands for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
+    fn run_escapes(&mut self, line: &str, escapes: &[&str], program: &str, scope: &ShellScope) {
+        let line = line.trim_start_matches(['+', ':', ' ']);
+        let line = line
+            .strip_prefix("silent")
+            .map_or(line, |rest| rest.strip_prefix("! ").unwrap_or(rest).trim_start());
+        let mut inner = scope.started_by(program);
+        if let Some(rest) = escapes.iter().find_map(|start| line.strip_prefix(start)) {
+            return self.read_text(rest.trim_end_matches("| q").trim(), &mut inner);
+        }
+        // `e FILE`, `r FILE` and `w FILE` in an editor.
+        let is_editor = escapes.contains(&"r !");
+        let file = EDITOR_FILES
+            .iter()
+            .filter(|_| is_editor)
+            .find_map(|(start, does)| Some((line.strip_prefix(start)?.trim(), *does)));
+        if let Some((file, does)) = file.filter(|(file, _)| !file.is_empty()) {
+            return self.add_effect(does, &ShellWord::literal(file), program, scope);
+        }
+        // `python import os` in a debugger or editor.
+        let code = EMBEDDED_CODE.iter().find_map(|(start, name)| Some((line.strip_prefix(start)?, name)));
+        if let Some((code, language)) = code
+            && let Some(language) = CodeLanguage::from_name(language)
+        {
+            return self.read_code(language, code, program, self.last_command(), scope);
+        }
+        // `call system("cmd")`
+        if let Some((_, rest)) = line.split_once("system(")
+            && let Some(text) = unquote_text(rest)
+        {
+            self.read_text(&text, &mut inner);
         }
     }
 
@@ -76,21 +177,28 @@ impl ShellReader<'_> {
         let mut inner = scope.started_by(program);
         // These programs write to the standard input of the commands they start.
         inner.stdin.from_terminal &= !description.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
-        let is_text = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
+        let is_text =
+            |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program | Role::Code(_));
         // `ssh -o ProxyCommand=…` runs locally, `gcloud compute ssh --command …` remotely.
         let is_here = parsed.location == Location::Here;
         let options = parsed.options.iter().filter(|option| is_text(option.role) && !option.off);
-        let options = options.filter(|option| is_here || option.by_prefix).filter_map(|option| option.value);
+        let options = options.filter(|option| is_here || option.by_prefix);
+        let options = options.filter_map(|option| option.value.map(|part| (option.role, part)));
         let operands = parsed.operands.iter().filter(|operand| is_here && is_text(operand.role));
-        for part in options.chain(operands.map(|operand| operand.part)) {
+        let own = self.last_command();
+        for (role, part) in options.chain(operands.map(|operand| (operand.role, operand.part))) {
             let text = extract_word(words, part);
+            if let Role::Code(language) = role {
+                self.run_embedded_code(language, program, &text, own, scope);
+                continue;
+            }
             self.mark_fed(&text.from, "sh");
             self.read_text(&text.text, &mut inner.clone());
         }
     }
 
     /// Runs commands in settings: `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`.
-    fn run_git_settings(&mut self, words: &[ShellWord], scope: &ShellScope) {
+    pub(super) fn run_git_settings(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let mut inner = scope.started_by("git");
         for pair in words.windows(2) {
             let [first, second] = pair else { continue };
@@ -103,7 +211,9 @@ impl ShellReader<'_> {
             let runs = GIT_COMMAND_SETTINGS.contains(&key.as_str())
                 || key.starts_with("filter.") && matches!(last, "clean" | "smudge" | "process")
                 || key.starts_with("pager.") && value.contains(' ')
-                || last == "textconv";
+                || matches!(last, "textconv" | "cmd")
+                    && GIT_TOOL_SECTIONS.iter().any(|start| key.starts_with(start))
+                || key.starts_with("gpg.") && last == "program";
             let text = match value.strip_prefix('!') {
                 Some(text) if key.starts_with("alias.") || key.contains("helper") => Some(text),
                 _ => runs.then_some(value),
@@ -120,11 +230,13 @@ impl ShellReader<'_> {
 
     /// Runs the text of `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
     fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
-        for script in words.iter().filter(|word| !word.text.starts_with('-') && !word.dynamic) {
-            for command in script.text.split([';', '\n', '{']) {
-                let rest = command.trim_start_matches(|c: char| {
-                    c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | '~' | '+' | ' ')
-                });
+        let scripts = words
+            .iter()
+            .filter(|word| !word.dynamic)
+            .map(|word| word.text.strip_prefix("--expression=").unwrap_or(&word.text));
+        for script in scripts.filter(|script| !script.starts_with('-')) {
+            for command in script.split([';', '\n', '{']) {
+                let rest = skip_sed_address(command);
                 if let Some(text) = rest.strip_prefix("e ") {
                     self.read_text(text, &mut scope.started_by("sed"));
                 }
@@ -141,43 +253,6 @@ impl ShellReader<'_> {
                     self.mark_fed(&scope.stdin.from.clone(), "sh");
                 }
             }
-        }
-    }
-
-    /// Reads a variable whose value other programs run.
-    pub(super) fn run_hook_variable(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
-        match name {
-            "PROMPT_COMMAND"
-            | "GIT_SSH_COMMAND"
-            | "GIT_EDITOR"
-            | "GIT_SEQUENCE_EDITOR"
-            | "EDITOR"
-            | "VISUAL"
-            | "PAGER"
-            | "GIT_PAGER"
-            | "MANPAGER"
-            | "GIT_EXTERNAL_DIFF"
-            | "GIT_PROXY_COMMAND"
-            | "BROWSER"
-            | "LESSOPEN" => {
-                let text = value.text.trim_start_matches(['|', '-']);
-                // A program name without arguments has no effects worth recording.
-                if text.contains(char::is_whitespace) {
-                    self.read_text(text, &mut scope.started_by(name));
-                }
-            }
-            "BASH_ENV"
-            | "ENV"
-            | "LD_PRELOAD"
-            | "DYLD_INSERT_LIBRARIES"
-            | "PYTHONSTARTUP"
-            | "GIT_ASKPASS"
-            | "SSH_ASKPASS"
-                if value.text.contains('/') =>
-            {
-                self.add_effect(FileOp::Run, value, name, scope);
-            }
-            _ => {}
         }
     }
 
@@ -204,11 +279,16 @@ impl ShellReader<'_> {
                     let text = line.strip_prefix("spawn ").or_else(|| line.strip_prefix("exec "));
                     if let Some(text) = text {
                         self.read_text(text, &mut inner);
+                    } else if let Some(paths) = line.strip_prefix("file delete ") {
+                        let paths = paths.trim_start().trim_start_matches("-force").trim_start();
+                        self.read_text(&format!("rm -r {paths}"), &mut inner);
                     }
                 }
             }
             "osascript" => {
-                for rest in code.split("do shell script").skip(1) {
+                // AppleScript, and JavaScript for Automation.
+                let calls = code.split("do shell script").skip(1);
+                for rest in calls.chain(code.split("doShellScript(").skip(1)) {
                     let text = unquote_text(rest.trim_start());
                     if let Some(text) = text {
                         self.read_text(&text, &mut inner);
@@ -220,13 +300,14 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns the shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
-fn shell_escape_text(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(['+', ':']);
-    let text = text.strip_prefix("silent").map_or(text, |rest| rest.trim_start_matches(['!', ' ']));
-    let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
-    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
-    Some(rest.trim_end_matches("| q").trim())
+/// Skips the lines to which a command of `sed` applies: `1,5`, `$!`, `/x/`.
+fn skip_sed_address(command: &str) -> &str {
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | '~' | '+' | ' ');
+    let rest = command.trim_start_matches(is_sign);
+    match rest.strip_prefix('/').and_then(|pattern| pattern.split_once('/')) {
+        Some((_, after)) => after.trim_start_matches(is_sign),
+        None => rest,
+    }
 }
 
 /// Returns the content of a double-quoted string.
@@ -270,5 +351,84 @@ pub(super) fn remote_broadcast(program: &str, words: &[ShellWord]) -> Option<Str
             Some(text.trim_start_matches("commands\":[\"").replace("\",\"", "\n"))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read_text;
+
+    fn runs_rm(line: &str) -> bool {
+        let read = read_text(line);
+        read.commands.iter().any(|command| command.program == "rm")
+    }
+
+    #[test]
+    fn shell_commands_in_the_input_of_interactive_programs_run() {
+        for line in [
+            "ed -s README.md <<'EOF'\n!rm -rf ~/x\nq\nEOF",
+            "gdb -q <<< 'shell rm -rf ~/x'",
+            "gdb -batch -ex 'python import os; os.system(\"rm -rf ~\")'",
+            "printf '!rm -rf ~/x\\nquit\\n' | ftp -n localhost",
+            "echo '.shell rm -rf ~/x' | sqlite3 app.db",
+            "mysql -u root <<< 'system rm -rf ~/x'",
+            "vim +'silent !rm -rf ~' +q",
+            "vim -c 'call system(\"rm -rf ~\")' -c q",
+            "dc -e '!rm -rf ~'",
+            "fzf --bind 'start:execute(rm -rf ~)'",
+            "sed --expression='1e rm -rf ~' x",
+            "sed '/x/e rm -rf ~' x",
+            "awk -v c='rm -rf ~' 'BEGIN{system(c)}'",
+            "echo 'rm -rf ~' | awk '{system($0)}'",
+            "osascript -l JavaScript -e 'a.doShellScript(\"rm -rf ~\")'",
+            "make --eval='x:;rm -rf ~' x",
+            "start-stop-daemon --start --exec /bin/rm -- -rf ~",
+            "tclsh <<< 'file delete -force /home/user/x'",
+            "git -c difftool.x.cmd='rm -rf ~' difftool -t x",
+        ] {
+            assert!(runs_rm(line), "{line}");
+        }
+        for line in [
+            "ed -s README.md <<'EOF'\ns/rm -rf/rm -r/\nw\nq\nEOF",
+            "sqlite3 app.db 'select \"rm -rf ~\"'",
+            "mysql -e 'select system from rm'",
+            "vim -c 'set number' notes.txt",
+            "gdb -batch -ex 'break rm' ./app",
+            "fzf --query 'rm -rf ~'",
+            "sed 's/e rm -rf ~//' x",
+            "awk -v c='rm -rf ~' '{print c}' x",
+            "git -c user.name='rm -rf ~' commit",
+        ] {
+            assert!(!runs_rm(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn code_of_frameworks_and_modules_is_read() {
+        for line in [
+            "python manage.py shell -c 'import os; os.system(\"rm -rf ~\")'",
+            "rails runner 'system(\"rm -rf ~\")'",
+            "bin/rails runner 'system(\"rm -rf ~\")'",
+            "php artisan tinker --execute='system(\"rm -rf ~\");'",
+            "mix run -e 'System.cmd(\"rm\",[\"-rf\",\"/home/user\"])'",
+            "wp eval 'system(\"rm -rf ~\");'",
+            "python3 -m timeit \"import os; os.system('rm -rf ~')\"",
+            "ipython -c '!rm -rf ~'",
+            "mongosh --nodb --eval 'require(\"child_process\").execSync(\"rm -rf ~\")'",
+            "emacs -batch -eval '(shell-command \"rm -rf ~\")'",
+            "go run a.go; cat > /tmp/m.go <<'E'\nfunc main() { exec.Command(\"rm\", \"-rf\", \"/x\").Run() }\nE\ngo run /tmp/m.go",
+        ] {
+            assert!(runs_rm(line), "{line}");
+        }
+        for line in [
+            "python manage.py shell -c 'print(\"rm -rf ~\")'",
+            "python manage.py migrate",
+            "rails runner 'puts User.count'",
+            "python3 -m timeit 'sum(range(10))'",
+            "python3 -m pip install rm",
+            "emacs -batch -eval '(message \"rm\")'",
+        ] {
+            assert!(!runs_rm(line), "{line}");
+        }
     }
 }

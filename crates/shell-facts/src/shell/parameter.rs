@@ -46,6 +46,12 @@ impl ShellReader<'_> {
             return self.expand_element(name, subscript, operator, text, src, scope);
         }
         let value = scope.get(name);
+        // `@P` expands the value like a prompt, which runs the commands in it.
+        if *operator == ast::ParameterOperator::Transform('P')
+            && let Some(text) = value.as_ref().and_then(known_text)
+        {
+            self.run_substitutions(&text, name, scope);
+        }
         match operator {
             ast::ParameterOperator::None => value.unwrap_or_else(unknown),
             ast::ParameterOperator::Default { action, or_empty, .. } => {

@@ -64,8 +64,11 @@ impl ShellReader<'_> {
     ) {
         // `2>&1` and `>&-` name no file.
         let number = word.text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
-        if sign.get(1..).is_some_and(|sign| sign.starts_with('&')) && number && !word.dynamic {
-            return;
+        if sign.get(1..).is_some_and(|sign| sign.starts_with('&')) && (number || word.dynamic) {
+            self.note_descriptor(sign, word);
+            if !word.dynamic {
+                return;
+            }
         }
         let path = path_fact(word, &scope.site.roots, scope.cwd.expected());
         io.touched.extend(redirect_ops(sign).iter().map(|does| (*does, path.clone())));
@@ -113,7 +116,7 @@ impl ShellReader<'_> {
 }
 
 /// Returns the process that a redirection writes to: `> >(…)`.
-fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution> {
+pub(super) fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution> {
     let ast::RedirectTarget::Word(word) = &redirect.target else { return None };
     match word.parts.as_slice() {
         [ast::WordPart::Process(process)] if redirect.operator.writes() => Some(process),

@@ -4,9 +4,14 @@
 //!
 //! Quotes protect `$(…)` from the first evaluation only. `unset 'a[$(cmd)]'` runs `cmd`.
 
+use tenterhook_paths::Certainty;
+
 use super::ShellReader;
 use super::scope::ShellScope;
 use super::word::ShellWord;
+
+/// Operators of `[[` whose operands are names of variables or numbers.
+const EVALUATING_TESTS: &[&str] = &["-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 impl ShellReader<'_> {
     /// Reads the commands in words that a builtin evaluates again.
@@ -36,12 +41,42 @@ impl ShellReader<'_> {
         }
     }
 
+    /// Reads the commands in the subscript of a value such as `a[$(cmd)]`. The shell runs them where it uses the value
+    /// as a number or as the name of a variable, and such a value has no other use.
+    pub(super) fn run_element_value(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
+        if is_element_with_command(&value.text) {
+            let outer = std::mem::replace(&mut self.certainty, Certainty::Possible);
+            self.run_substitutions(&value.text, name, scope);
+            self.certainty = outer;
+        }
+    }
+
+    /// Reads the commands in the subscripts of the operands of a test that evaluates them: `[[ -v x ]]`,
+    /// `[[ x -eq y ]]`.
+    pub(super) fn run_tested_words(&mut self, operator: &str, words: &[ShellWord], scope: &ShellScope) {
+        if EVALUATING_TESTS.contains(&operator) {
+            for word in words.iter().filter(|word| word.text.contains('[')) {
+                self.run_substitutions(&word.text, "[[", scope);
+            }
+        }
+    }
+
     /// Reads the commands of every `$(…)` and `` `…` `` in a text.
-    fn run_substitutions(&mut self, text: &str, program: &str, scope: &ShellScope) {
+    pub(super) fn run_substitutions(&mut self, text: &str, program: &str, scope: &ShellScope) {
         for inner in find_substitutions(text) {
             self.read_text(inner, &mut scope.started_by(program));
         }
     }
+}
+
+/// Whether a text is an array element whose subscript contains a command: `a[$(cmd)]`.
+fn is_element_with_command(text: &str) -> bool {
+    let Some((name, subscript)) = text.split_once('[') else { return false };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.is_empty()
+        && name.chars().all(is_name)
+        && subscript.ends_with(']')
+        && (subscript.contains("$(") || subscript.contains('`'))
 }
 
 /// Returns the commands of the outermost substitutions in a text.
@@ -108,11 +143,29 @@ mod tests {
             "compgen -C 'rm -rf ~' x",
             "compgen -W '$(rm -rf ~)'",
             "mapfile -c 1 -C 'rm -rf ~ #' a <<< x",
+            "x='a[$(rm -rf ~)]'; ((x))",
+            "x='a[`rm -rf ~`]'; echo $((x + 1))",
+            "declare -i n='a[$(rm -rf ~)]'",
+            "declare -n ref='a[$(rm -rf ~)]'; echo $ref",
+            "[[ -v 'a[$(rm -rf ~)]' ]]",
+            "[ -v 'a[$(rm -rf ~)]' ]",
+            "[[ 'a[$(rm -rf ~)]' -eq 0 ]]",
+            "x='$(rm -rf ~)'; echo \"${x@P}\"",
+            "PS4='$(rm -rf ~)'; set -x; :",
+            "hash -p /bin/rm ls; ls -rf ~",
         ] {
             let found = read_text(line);
             assert!(found.commands.iter().any(|command| command.program == "rm"), "{line}");
         }
-        for line in ["echo 'a[$(rm -rf ~)]'", "test 'a[$(rm -rf ~)]' = x", "printf '%s' 'a[$(rm -rf ~)]'"] {
+        for line in [
+            "echo 'a[$(rm -rf ~)]'",
+            "test 'a[$(rm -rf ~)]' = x",
+            "printf '%s' 'a[$(rm -rf ~)]'",
+            "x='never run a[$(rm -rf ~)]'; echo \"$x\"",
+            "[[ $x == 'a[$(rm -rf ~)]' ]]",
+            "x='$(rm -rf ~)'; echo \"${x@Q}\"",
+            "hash -r; ls -rf ~",
+        ] {
             let found = read_text(line);
             assert!(!found.commands.iter().any(|command| command.program == "rm"), "{line}");
         }

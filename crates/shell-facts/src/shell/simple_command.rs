@@ -84,9 +84,11 @@ impl ShellReader<'_> {
             }
             // A test only inspects files, but its words may run commands.
             Some("[") if scope.find_function("[").is_none() => {
-                for word in &command.words {
-                    self.expand(&word.parts, src, scope);
+                let mut words = Vec::new();
+                for word in command.words.iter().skip(1) {
+                    words.push(self.expand(&word.parts, src, scope).into_word());
                 }
+                self.run_evaluated_words("test", &words, scope);
                 return self.with_redirects(&command.redirects, src, scope, |reader, io, scope| {
                     reader.enter_span(command.span);
                     reader.add_bare_redirects(io, &[], scope);
@@ -107,6 +109,9 @@ impl ShellReader<'_> {
             } else {
                 words.extend(self.expand_words(word, src, scope));
             }
+        }
+        if matches!(words.as_slice(), [only] if only.is("exec")) {
+            self.note_redirected_shell(&command.redirects, src, scope);
         }
         self.with_redirects(&command.redirects, src, scope, |reader, io, scope| {
             reader.enter_span(command.span);
@@ -144,6 +149,9 @@ impl ShellReader<'_> {
                 self.run_command(words, io, scope);
                 scope.restore("IFS", before);
             }
+        }
+        if words.first().is_some_and(|word| word.is("git")) {
+            self.run_git_variables(&environment.pairs, scope);
         }
         self.add_environment(start, &environment.pairs);
     }

@@ -27,6 +27,17 @@ pub(super) struct FunctionBody {
 }
 
 impl FunctionBody {
+    /// Creates the body of a name that stands for a command: `alias x='rm -rf'`.
+    pub(super) fn starting(command: &str) -> Self {
+        Self::parse(format!("{command} \"$@\""))
+    }
+
+    /// Creates a body from a part of a script that is walked again later.
+    pub(super) fn from_command(command: ast::Command, source: &SourceText) -> Self {
+        let text = command.span().text(source).to_owned();
+        Self { source: Arc::clone(source), command, text, is_outermost: false }
+    }
+
     /// Parses a body that is given as text, such as the value of an alias.
     pub(super) fn parse(text: String) -> Self {
         let script = ast::parse(&text, ast::Dialect::Bash).script;
@@ -103,6 +114,7 @@ impl ShellReader<'_> {
             ast::Command::Coprocess(coprocess) => {
                 if self.spend_steps(scope.size()) {
                     self.walk_command(&coprocess.command, src, &mut scope.clone());
+                    self.add_sink(coprocess.command.clone(), false, src, scope);
                 }
             }
             ast::Command::Unparsed(unparsed) => self.report_unparsed_node(unparsed),
