@@ -139,6 +139,9 @@ impl ShellReader<'_> {
         own: Option<usize>,
         scope: &ShellScope,
     ) {
+        if language == Language::PowerShell {
+            return self.read_powershell(text, &mut scope.started_by(program));
+        }
         self.run_spawned(program, text, scope);
         let language = code_reader(language);
         match language {
@@ -185,7 +188,11 @@ impl ShellReader<'_> {
             return;
         }
         for text in texts {
-            let program = if program.is_empty() { shebang_program(&text) } else { program };
+            let program = match program {
+                "" if path.ends_with(".ps1") => "pwsh",
+                "" => shebang_program(&text),
+                program => program,
+            };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
                     self.read_text(&text, &mut scope.started_by(program).with_any_arguments());
