@@ -66,8 +66,13 @@ const CMDLET_VERBS: &[&str] = &[
 impl ShellReader<'_> {
     /// Whether the text of a tool is PowerShell: the tool says so, or the text begins with a cmdlet or an assignment.
     pub(super) fn is_powershell(&self, tool: &ToolCall, text: &str) -> bool {
-        let name = tool.name.to_ascii_lowercase();
-        name.contains("powershell") || name.contains("pwsh") || begins_with_powershell(text)
+        let names_powershell = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name.contains("powershell") || name.contains("pwsh")
+        };
+        // `{"shell": "powershell", "command": "…"}`
+        let shell = tool.args.get("shell").and_then(|shell| shell.as_str()).filter(|shell| shell.len() < 64);
+        names_powershell(&tool.name) || shell.is_some_and(names_powershell) || begins_with_powershell(text)
     }
 
     /// Reads the command line after `cmd /c`.

@@ -178,10 +178,9 @@ impl ShellReader<'_> {
                 return self.run_cmdlet("remove-item", &arguments, &PowerShellValue::default(), ps, scope);
             }
             (_, "new") => {
-                let object = target.object.clone();
-                let mut value = PowerShellValue::unknown("", &sources_of(values));
-                value.object = object;
-                return value;
+                let mut arguments = CmdletArguments::default();
+                arguments.push_value("-TypeName", &PowerShellValue::literal(&target.object));
+                return self.run_cmdlet("new-object", &arguments, &PowerShellValue::default(), ps, scope);
             }
             _ => {}
         }

@@ -214,6 +214,10 @@ impl ShellReader<'_> {
             if let Some(body) = ps.functions.get(&folded).cloned() {
                 return self.call_powershell_function(&body, arguments, flow, ps, scope);
             }
+            // `sc.exe` is a program, `sc` a short name.
+            if first.text.contains('.') {
+                return self.run_program(ShellWord::literal(&folded), arguments, io, ps, scope);
+            }
             let renamed = ps.aliases.get(&folded).cloned();
             let folded = renamed.unwrap_or(folded);
             let cmdlet = find_cmdlet(&folded)
@@ -229,10 +233,8 @@ impl ShellReader<'_> {
         }
         let mut program = to_path_word(first, scope);
         program.text.clone_from(&program.shape);
-        // `C:\Windows\System32\cmd.exe` is `cmd`; a script keeps its path, so that it can be read.
-        if !folded.ends_with(".ps1")
-            && folded != program.text.rsplit('/').next().unwrap_or_default().to_lowercase()
-        {
+        // `npm.cmd` is `npm`. A program keeps its path, so that a file that the call has written is recognised.
+        if first.text.to_lowercase().ends_with(".cmd") || first.text.to_lowercase().ends_with(".bat") {
             let directory = program.text.rsplit_once('/').map_or("", |(directory, _)| directory);
             program = ShellWord::literal(&format!("{directory}/{folded}"));
         }
@@ -434,25 +436,27 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) -> Vec<ShellWord> {
         let (mut paths, mut words, mut targets) = (Vec::new(), Vec::new(), Vec::new());
-        let mut parameter: Option<(&str, OperandOrder)> = None;
+        let mut parameter: Option<(String, OperandOrder)> = None;
         for argument in &arguments.0 {
             match argument {
                 CmdletArgument::Parameter(name) => {
                     let order = self.operand_order(cmdlet, name);
+                    let name = self.full_parameter_name(cmdlet, name);
                     if order == OperandOrder::Option {
-                        words.push(ShellWord::literal(name));
+                        words.push(ShellWord::literal(&name));
                     }
                     parameter = Some((name, order));
                 }
                 CmdletArgument::Value(value) => {
-                    let (name, order) = parameter.take().unwrap_or(("", OperandOrder::Option));
+                    let (name, order) = parameter.take().unwrap_or((String::new(), OperandOrder::Option));
                     for (at, item) in value.items.iter().enumerate() {
                         let item = to_path_word(item, scope);
                         match order {
                             OperandOrder::First => paths.push(item),
                             OperandOrder::Last => targets.push(item),
                             OperandOrder::Option => {
-                                let repeated = (at > 0 && !name.is_empty()).then(|| ShellWord::literal(name));
+                                let repeated =
+                                    (at > 0 && !name.is_empty()).then(|| ShellWord::literal(&name));
                                 words.extend(repeated.into_iter().chain([item]));
                             }
                         }
@@ -490,6 +494,16 @@ impl ShellReader<'_> {
             return OperandOrder::Option;
         }
         order
+    }
+
+    /// Returns the full name of a parameter in lower case, which rules can match: `-recurse` for `-Rec`.
+    fn full_parameter_name(&self, cmdlet: &str, parameter: &str) -> String {
+        let lower = parameter.to_lowercase();
+        let word = [ShellWord::literal(&lower)];
+        let Some(program) = self.programs.find(cmdlet) else { return lower };
+        let described = DescribedCommand::new(program, &word);
+        let option = described.parsed.options.iter().find(|option| option.known && option.written.word == 0);
+        option.map_or_else(|| lower.clone(), |option| option.name.to_owned())
     }
 
     /// Whether the description of a cmdlet has an option; `None` if there is no description.
@@ -558,7 +572,8 @@ impl ShellReader<'_> {
                 false => words.extend(parts.into_iter().map(ShellWord::literal)),
             }
         }
-        if words.is_empty() {
+        // An address is opened in a browser.
+        if words.first().is_none_or(|first| first.text.contains("://")) {
             return PowerShellValue::default();
         }
         let mut given = CmdletArguments::default();
