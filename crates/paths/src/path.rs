@@ -339,8 +339,7 @@ fn from_windows(cwd: Option<&str>, text: &str) -> Option<String> {
     if let Some(share) = text.strip_prefix("\\\\").filter(|share| share.starts_with(char::is_alphanumeric)) {
         return Some(format!("/unc/{}", share.replace('\\', "/")));
     }
-    let drive =
-        cwd?.get(..2).filter(|drive| cwd.is_some_and(|cwd| is_on_drive(cwd)) && drive.starts_with('/'))?;
+    let drive = cwd.filter(|cwd| is_on_drive(cwd))?.get(..2)?;
     let text = text.replace('\\', "/");
     Some(if text.starts_with('/') { format!("{drive}{text}") } else { text })
 }

@@ -11,6 +11,8 @@ mod evaluate_expression;
 mod known_values;
 mod members;
 mod run_cmdlet;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use std::sync::Arc;
