@@ -12,11 +12,7 @@ impl ScriptParser<'_> {
         let start = self.at;
         let invocation = self.read_invocation();
         self.skip_spaces();
-        let name = match self.parse_argument() {
-            Some(name) => name,
-            // `2>&1` and similar text without a command.
-            None => return None,
-        };
+        let name = self.parse_argument()?;
         let mut elements = Vec::new();
         loop {
             self.skip_spaces();
@@ -70,7 +66,7 @@ impl ScriptParser<'_> {
     }
 
     /// Reads a redirection: `> file`, `2>> file`, `*> file`, `2>&1`. The last form names no file.
-    pub(crate) fn read_redirect(&mut self) -> Option<Option<CommandElement>> {
+    pub(crate) fn read_redirect(&mut self) -> Option<Vec<CommandElement>> {
         let rest = self.rest();
         let sign = rest.strip_prefix(|c: char| c.is_ascii_digit() || c == '*').unwrap_or(rest);
         let after = sign.strip_prefix('>')?;
@@ -79,10 +75,11 @@ impl ScriptParser<'_> {
         if self.peek() == Some('&') {
             self.next_char();
             self.take_while(|c| c.is_ascii_digit());
-            return Some(None);
+            return Some(Vec::new());
         }
         self.skip_spaces();
-        Some(self.parse_argument().map(|target| CommandElement::Redirect { appends, target }))
+        let target = self.parse_argument();
+        Some(target.map(|target| CommandElement::Redirect { appends, target }).into_iter().collect())
     }
 
     /// Reads `-Name` or `-Name:value`. Other words that begin with a dash are arguments.
@@ -159,12 +156,11 @@ impl ScriptParser<'_> {
         }
         while let Some(letter) = self.peek() {
             if is_single_quote(letter) || is_double_quote(letter) || letter == '@' {
-                match self.read_string() {
-                    Some(text) => parts.append(text),
-                    None => {
-                        self.next_char();
-                        parts.push(letter);
-                    }
+                if let Some(text) = self.read_string() {
+                    parts.append(text);
+                } else {
+                    self.next_char();
+                    parts.push(letter);
                 }
             } else if letter == '{' && is_word && self.rest().starts_with("{}") {
                 // `HEAD@{}` and `{}` as placeholders.

@@ -140,13 +140,14 @@ impl ScriptParser<'_> {
                     self.push_escaped(letter, parts);
                 }
             }
-            Some('$') => match self.read_variable_or_statements() {
-                Some(value) => parts.push_value(value),
-                None => {
+            Some('$') => {
+                if let Some(value) = self.read_variable_or_statements() {
+                    parts.push_value(value);
+                } else {
                     self.next_char();
                     parts.push('$');
                 }
-            },
+            }
             Some(letter) => {
                 self.next_char();
                 parts.push(letter);

@@ -25,7 +25,7 @@ fn outline_statement(statement: &PowerShellStatement) -> String {
         }
         PowerShellStatement::Branches(branches) => {
             let all = branches.conditions.iter().chain(&branches.bodies);
-            all.map(|part| format!("<{}>", outline(part))).collect()
+            all.map(|part| format!("<{}>", outline(part))).collect::<Vec<_>>().concat()
         }
         PowerShellStatement::Function(function) => {
             format!(

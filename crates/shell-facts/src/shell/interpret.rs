@@ -189,7 +189,7 @@ impl ShellReader<'_> {
         }
         for text in texts {
             let program = match program {
-                "" if path.ends_with(".ps1") => "pwsh",
+                "" if is_powershell_file(&path) => "pwsh",
                 "" => shebang_program(&text),
                 program => program,
             };
@@ -241,6 +241,11 @@ impl ShellReader<'_> {
         });
         fed.map(|(at, _)| at).chain(wrote).collect()
     }
+}
+
+/// Whether a file is a script of PowerShell.
+pub(super) fn is_powershell_file(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("ps1"))
 }
 
 /// Returns the interpreter in the `#!` line of a script; a shell if there is none.

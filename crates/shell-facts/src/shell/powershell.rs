@@ -7,6 +7,7 @@
 //! and paths are evaluated as far as they are known, and objects in a pipeline become the paths of the next cmdlet.
 
 mod aliases;
+mod cmdlet_output;
 mod evaluate_expression;
 mod known_values;
 mod members;

@@ -274,16 +274,13 @@ fn expand_percent(text: &str, home: &str, scope: &ShellScope) -> ShellWord {
             rest = after;
             continue;
         };
-        match variable_text(&format!("env:{}", name.to_lowercase()), scope) {
-            Some(value) => {
-                word.text.push_str(&value);
-                word.shape.push_str(&value);
-            }
-            None => {
-                word.text.push_str(&format!("%{name}%"));
-                word.shape.push('*');
-                word.dynamic = true;
-            }
+        if let Some(value) = variable_text(&format!("env:{}", name.to_lowercase()), scope) {
+            word.text.push_str(&value);
+            word.shape.push_str(&value);
+        } else {
+            word.text.push_str(&format!("%{name}%"));
+            word.shape.push('*');
+            word.dynamic = true;
         }
         rest = behind;
     }

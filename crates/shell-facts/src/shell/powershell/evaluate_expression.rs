@@ -122,13 +122,11 @@ impl ShellReader<'_> {
     /// Returns a script block whose text is a value. If the text is unknown, the commands that print it feed an
     /// interpreter.
     pub(super) fn block_from_text(&mut self, value: &PowerShellValue) -> PowerShellValue {
-        match value.known_text() {
-            Some(text) => PowerShellValue::from_block(tenterhook_powershell::parse_powershell(text)),
-            None => {
-                self.mark_fed(&value.sources(), "invoke-expression");
-                PowerShellValue { block: Some(Arc::new(PowerShellScript::default())), ..value.clone() }
-            }
+        if let Some(text) = value.known_text() {
+            return PowerShellValue::from_block(tenterhook_powershell::parse_powershell(text));
         }
+        self.mark_fed(&value.sources(), "invoke-expression");
+        PowerShellValue { block: Some(Arc::new(PowerShellScript::default())), ..value.clone() }
     }
 }
 
@@ -154,13 +152,8 @@ fn apply_operator(operator: &str, left: PowerShellValue, right: PowerShellValue)
             append_word(&mut word, &right.join(""));
             PowerShellValue { items: vec![word], ..PowerShellValue::default() }
         }
-        "+" | "??" => {
-            let mut all = left;
-            all.extend(right);
-            all
-        }
-        // The branches of `a ? b : c`.
-        ":" => {
+        // `:` is between the branches of `a ? b : c`.
+        "+" | "??" | ":" => {
             let mut all = left;
             all.extend(right);
             all

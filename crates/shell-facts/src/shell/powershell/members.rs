@@ -188,26 +188,20 @@ impl ShellReader<'_> {
             let fits = if row.of.is_empty() { !is_static_of_listed(target) } else { row.of == target.object };
             fits && row.methods.contains(&name)
         });
-        match row {
-            Some(row) => {
-                let mut arguments = CmdletArguments::default();
-                for (parameter, value) in row.parameters.iter().zip(values) {
-                    if *parameter == "-Recurse" {
-                        if value.known_text() == Some("True") {
-                            arguments.push_switch(parameter);
-                        }
-                    } else {
-                        arguments.push_value(parameter, value);
-                    }
-                }
-                self.run_cmdlet(row.cmdlet, &arguments, &PowerShellValue::default(), ps, scope)
-            }
-            None => {
-                let mut from = target.sources();
-                from.extend(sources_of(values));
-                PowerShellValue::unknown("", &from)
+        let Some(row) = row else {
+            let mut from = target.sources();
+            from.extend(sources_of(values));
+            return PowerShellValue::unknown("", &from);
+        };
+        let mut arguments = CmdletArguments::default();
+        for (parameter, value) in row.parameters.iter().zip(values) {
+            match *parameter {
+                "-Recurse" if value.known_text() == Some("True") => arguments.push_switch(parameter),
+                "-Recurse" => {}
+                _ => arguments.push_value(parameter, value),
             }
         }
+        self.run_cmdlet(row.cmdlet, &arguments, &PowerShellValue::default(), ps, scope)
     }
 
     /// Runs the command line that an object starts: `$shell.Run('cmd /c …')`.

@@ -12,12 +12,13 @@ use super::super::super::effect::ExecLocation;
 use super::super::ShellReader;
 use super::super::command::path_fact;
 use super::super::exec_site::ExecSite;
-use super::super::find::find_targets;
+use super::super::interpret::is_powershell_file;
 use super::super::invoke::Redirections;
 use super::super::narrow::narrow_words;
 use super::super::scope::ShellScope;
 use super::super::word::ShellWord;
 use super::aliases::{find_cmdlet, fold_command_name, is_program_name};
+use super::cmdlet_output::cmdlet_output;
 use super::known_values::{home_directory, provider_path};
 use super::members::restore_variable;
 use super::value::{PowerShellScope, PowerShellValue};
@@ -61,7 +62,7 @@ impl CmdletArguments {
     }
 
     /// Returns the value of the parameter that begins with one of these names, without dash and in lower case.
-    fn named(&self, names: &[&str]) -> Option<&PowerShellValue> {
+    pub(super) fn named(&self, names: &[&str]) -> Option<&PowerShellValue> {
         let mut rest = self.0.iter();
         while let Some(argument) = rest.next() {
             if let CmdletArgument::Parameter(name) = argument
@@ -79,7 +80,7 @@ impl CmdletArguments {
     }
 
     /// Whether a parameter that begins with this name is given.
-    fn has(&self, known: &str) -> bool {
+    pub(super) fn has(&self, known: &str) -> bool {
         self.0.iter().any(|argument| match argument {
             CmdletArgument::Parameter(name) => {
                 let name = name.trim_start_matches('-').to_lowercase();
@@ -90,7 +91,7 @@ impl CmdletArguments {
     }
 
     /// Returns the values that follow no parameter, or a switch of this list.
-    fn positional(&self, switches: &[&str]) -> Vec<&PowerShellValue> {
+    pub(super) fn positional(&self, switches: &[&str]) -> Vec<&PowerShellValue> {
         let mut values = Vec::new();
         let mut after_parameter = false;
         for argument in &self.0 {
@@ -238,7 +239,7 @@ impl ShellReader<'_> {
             let directory = program.text.rsplit_once('/').map_or("", |(directory, _)| directory);
             program = ShellWord::literal(&format!("{directory}/{folded}"));
         }
-        if invocation == InvocationKind::DotSource && !folded.ends_with(".ps1") {
+        if invocation == InvocationKind::DotSource && !is_powershell_file(&folded) {
             return PowerShellValue::unknown("", &[]);
         }
         self.run_program(program, arguments, io, ps, scope)
@@ -312,7 +313,7 @@ impl ShellReader<'_> {
             match argument {
                 CmdletArgument::Parameter(name) => words.push(ShellWord::literal(name)),
                 CmdletArgument::Value(value) => {
-                    words.extend(value.items.iter().map(|item| to_path_word(item, scope)))
+                    words.extend(value.items.iter().map(|item| to_path_word(item, scope)));
                 }
             }
         }
@@ -567,9 +568,10 @@ impl ShellReader<'_> {
             let has_directory = item.text.contains(['/', '\\']);
             let parts =
                 if has_directory { vec![item.text.as_str()] } else { item.text.split_whitespace().collect() };
-            match item.dynamic {
-                true => words.push(item.clone()),
-                false => words.extend(parts.into_iter().map(ShellWord::literal)),
+            if item.dynamic {
+                words.push(item.clone());
+            } else {
+                words.extend(parts.into_iter().map(ShellWord::literal));
             }
         }
         // An address is opened in a browser.
@@ -617,136 +619,6 @@ fn split_command_line(item: &ShellWord) -> Vec<ShellWord> {
         rest = after.trim_start();
     }
     words
-}
-
-/// Returns the output of a cmdlet, if it is known.
-fn cmdlet_output(
-    cmdlet: &str,
-    arguments: &CmdletArguments,
-    flow: &PowerShellValue,
-    from: &[usize],
-    scope: &ShellScope,
-) -> PowerShellValue {
-    let unknown = || {
-        let mut all = flow.sources();
-        all.extend_from_slice(from);
-        PowerShellValue::unknown("", &all)
-    };
-    let switches = &[
-        "recurse",
-        "force",
-        "file",
-        "directory",
-        "hidden",
-        "name",
-        "resolve",
-        "raw",
-        "parent",
-        "leaf",
-        "verbose",
-    ];
-    let positional = arguments.positional(switches);
-    match cmdlet {
-        "write-output" | "get-variable" => {
-            let mut output = PowerShellValue::default();
-            for value in positional {
-                output.extend(value.clone());
-            }
-            output
-        }
-        "join-path" => {
-            let first = arguments.named(&["path"]).or(positional.first().copied());
-            let named = arguments.named(&["path"]).is_some();
-            let child = arguments
-                .named(&["childpath"])
-                .map(|child| vec![child])
-                .unwrap_or_else(|| positional.iter().skip(usize::from(!named)).copied().collect());
-            let Some(first) = first else { return unknown() };
-            let mut words = first.clone();
-            for part in child {
-                let child = part.join("/");
-                for word in &mut words.items {
-                    super::value::append_word(word, &ShellWord::literal("/"));
-                    super::value::append_word(word, &child);
-                }
-            }
-            words
-        }
-        "resolve-path" | "convert-path" | "get-item" => {
-            let path = arguments.named(&["path", "literalpath"]).or(positional.first().copied()).cloned();
-            path.or_else(|| (!flow.items.is_empty()).then(|| flow.clone())).unwrap_or_else(unknown)
-        }
-        "new-item" => {
-            let path = arguments.named(&["path"]).or(positional.first().copied()).cloned();
-            path.filter(|_| arguments.named(&["name"]).is_none()).unwrap_or_else(unknown)
-        }
-        "split-path" if !arguments.has("leaf") => {
-            let path = arguments.named(&["path", "literalpath"]).or(positional.first().copied());
-            let parent = path.and_then(PowerShellValue::known_text).map(|text| text.replace('\\', "/"));
-            let parent = parent.and_then(|text| text.rsplit_once('/').map(|(parent, _)| parent.to_owned()));
-            parent.map_or_else(unknown, |parent| PowerShellValue::literal(&parent))
-        }
-        "get-location" => scope.cwd.certain().map_or_else(unknown, PowerShellValue::literal),
-        "new-temporaryfile" => PowerShellValue::literal("/tmp/x"),
-        "get-childitem" => listed_items(arguments, &positional, flow, scope),
-        "select-object" if arguments.has("expandproperty") && flow.items.is_empty() => unknown(),
-        "sort-object" | "tee-object" | "get-unique" | "write-host" | "out-host" | "out-string"
-        | "select-object" | "foreach" => {
-            let narrowed =
-                ["first", "last", "skip", "index"].iter().any(|name| arguments.named(&[*name]).is_some());
-            let items = if narrowed { narrow_words(flow.items.clone()) } else { flow.items.clone() };
-            PowerShellValue { items, ..flow.clone() }
-        }
-        "new-object" => {
-            let named = arguments.named(&["typename", "comobject"]).or(positional.first().copied());
-            let name = named.map(|value| value.join("").text.to_lowercase()).unwrap_or_default();
-            let object = name.strip_prefix("system.").unwrap_or(&name).to_owned();
-            PowerShellValue { object, ..unknown() }
-        }
-        _ => unknown(),
-    }
-}
-
-/// Returns the files that `Get-ChildItem` finds, in the same form as those that `find` finds.
-fn listed_items(
-    arguments: &CmdletArguments,
-    positional: &[&PowerShellValue],
-    flow: &PowerShellValue,
-    scope: &ShellScope,
-) -> PowerShellValue {
-    let paths = arguments.named(&["path", "literalpath"]).or(positional.first().copied());
-    let paths = paths.or(Some(flow).filter(|flow| !flow.items.is_empty()));
-    let mut roots: Vec<ShellWord> = paths
-        .map(|paths| paths.items.iter().map(|item| to_path_word(item, scope)).collect())
-        .unwrap_or_default();
-    if roots.is_empty() {
-        roots.push(ShellWord::literal("."));
-    }
-    let filters = arguments.named(&["filter", "include"]).or(positional.get(1).copied());
-    let recursive = arguments.has("recurse") || arguments.has("s");
-    let mut items = Vec::new();
-    for root in roots {
-        // `*.log` names the files themselves.
-        if root.pattern && !recursive && filters.is_none() {
-            items.push(root);
-            continue;
-        }
-        let mut words = vec![ShellWord { text: root.shape.clone(), ..root }];
-        if !recursive {
-            words.extend([ShellWord::literal("-maxdepth"), ShellWord::literal("1")]);
-        }
-        words.extend([ShellWord::literal("-mindepth"), ShellWord::literal("1")]);
-        for (at, filter) in
-            filters.map(|filters| filters.items.as_slice()).unwrap_or_default().iter().enumerate()
-        {
-            if at > 0 {
-                words.push(ShellWord::literal("-o"));
-            }
-            words.extend([ShellWord::literal("-name"), filter.clone()]);
-        }
-        items.extend(find_targets(&words));
-    }
-    PowerShellValue { items, ..PowerShellValue::default() }
 }
 
 /// Returns a word whose shape is the path that it names, if it is written as a path of Windows or of a provider.
