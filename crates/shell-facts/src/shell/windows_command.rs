@@ -116,6 +116,21 @@ impl ShellReader<'_> {
         self.leave_level();
     }
 
+    /// Reads a command that is written for `cmd.exe`, such as `rmdir /s /q dist`, wherever it is run. Returns false if
+    /// the command has no options of `cmd.exe`.
+    pub(super) fn run_as_cmd(&mut self, name: &str, words: &[ShellWord], scope: &mut ShellScope) -> bool {
+        let is_option = |word: &ShellWord| {
+            word.text.len() <= 3 && word.text.starts_with('/') && !word.text.ends_with('/') && !word.dynamic
+        };
+        if !BUILTINS.iter().any(|(known, _)| *known == name) || !words.iter().any(is_option) {
+            return false;
+        }
+        let texts = words.iter().map(|word| format!("\"{}\"", word.text));
+        let line: Vec<String> = std::iter::once(name.to_owned()).chain(texts).collect();
+        self.run_cmd_command(&line.join(" "), scope);
+        true
+    }
+
     fn run_cmd_command(&mut self, text: &str, scope: &mut ShellScope) {
         let text = strip_condition(text.trim().trim_start_matches(['@', '(']).trim_end_matches(')').trim());
         let home = home_directory(scope);

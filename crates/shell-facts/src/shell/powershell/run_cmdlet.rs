@@ -219,6 +219,11 @@ impl ShellReader<'_> {
             if first.text.contains('.') {
                 return self.run_program(ShellWord::literal(&folded), arguments, io, ps, scope);
             }
+            let items: Vec<ShellWord> =
+                arguments.positional(&[]).into_iter().flat_map(|value| value.items.clone()).collect();
+            if self.run_as_cmd(&folded, &items, scope) {
+                return PowerShellValue::default();
+            }
             let renamed = ps.aliases.get(&folded).cloned();
             let folded = renamed.unwrap_or(folded);
             let cmdlet = find_cmdlet(&folded)

@@ -43,6 +43,7 @@ fn short_names_and_abbreviated_parameters_are_resolved() {
         ("Copy-Item -Dest d -Path a, b", "copy-item a b d"),
         ("rm -rf x", "rm -rf x"),
         ("ls -la", "ls -la"),
+        ("rmdir /s /q dist", "remove-item -Recurse dist"),
         ("curl -fsSL http://a.test", "curl -fsSL http://a.test"),
         ("sc.exe query x", "sc query x"),
         ("& 'C:\\Program Files\\Git\\git.exe' push", "git push"),
