@@ -75,13 +75,13 @@ pub struct PowerShellCommand {
 pub enum CommandElement {
     /// A parameter as written (`-Recurse`), and its value if that is written as `-Name:value`.
     Parameter(String, Option<PowerShellExpression>),
-    /// An argument.
+    /// An argument without a parameter name, or the value of the parameter before it.
     Argument(PowerShellExpression),
     /// Output that is written or appended to a file.
     Redirect {
         /// Whether the output is appended.
         appends: bool,
-        /// The file.
+        /// The file that receives the output.
         target: PowerShellExpression,
     },
 }
@@ -138,7 +138,7 @@ pub struct MemberAccess {
 /// An entry of a hash table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashEntry {
-    /// The key.
+    /// The key of the entry.
     pub key: PowerShellExpression,
     /// The statement whose output is the value.
     pub value: PowerShellStatement,

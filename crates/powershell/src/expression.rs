@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses expressions.
+//! Parses expressions: operators, values, types, members and hash tables.
 
 use crate::ast::{HashEntry, MemberAccess, PowerShellExpression, PowerShellScript, PowerShellStatement};
 use crate::scan::{ScriptParser, is_dash, is_line_end, is_name_char};

@@ -146,8 +146,8 @@ impl ScriptParser<'_> {
         self.parse_pipeline_or_assignment()
     }
 
-    /// Parses the conditions and bodies of a statement, and of the keywords that continue it. Returns false if there
-    /// is no body, because the word is the name of a command.
+    /// Parses the conditions and bodies of a statement, and of the keywords that continue it. Returns false without
+    /// a body, because the word is the name of a command.
     fn parse_branches(&mut self, branches: &mut PowerShellBranches) -> bool {
         let mut has_body = false;
         loop {
