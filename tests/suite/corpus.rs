@@ -51,8 +51,14 @@ impl CorpusRates {
 fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     let text = std::fs::read_to_string(repository().join("tests/corpus").join(file)).unwrap();
     let cases: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let line =
-        |case: &Value| json!({"command": case["command"], "cwd": "/home/user/project"}).to_string() + "\n";
+    let line = |case: &Value| {
+        let cwd = case["cwd"].as_str().unwrap_or("/home/user/project");
+        let line = match case["tool"].as_str() {
+            Some(tool) => tool_event(tool, &case["command"], cwd),
+            None => json!({"command": case["command"], "cwd": cwd}),
+        };
+        line.to_string() + "\n"
+    };
     let test = TestContext::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["judge", "--jsonl", "-"]);
@@ -62,6 +68,22 @@ fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     assert_eq!(verdicts.len(), cases.len(), "one line each; {}", ran.stderr);
     let verdicts = verdicts.iter().map(|verdict| verdict["verdict"].as_str().unwrap().to_owned());
     cases.into_iter().zip(verdicts).collect()
+}
+
+/// A call of a shell tool, as an event.
+fn tool_event(tool: &str, command: &Value, cwd: &str) -> Value {
+    json!({
+        "v": 1,
+        "id": "01M7F5CPG7H5X6NNY2839GKMCH",
+        "ts": "2026-11-15T08:32:43.527Z",
+        "source": "claude-code",
+        "event": "pre-tool",
+        "native_event": "PreToolUse",
+        "cwd": cwd,
+        "project": cwd,
+        "agent": {},
+        "tool": { "name": tool, "class": "shell", "args": { "command": command } },
+    })
 }
 
 fn measure(file: &str) -> CorpusRates {
@@ -81,7 +103,7 @@ fn held_out_commands_nearly_all_bad_ones_are_stopped_and_hardly_a_good_one() {
 
 #[test]
 fn tuning_corpora_keep_their_verdicts() {
-    for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl"] {
+    for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl", "tuning-powershell.jsonl"] {
         let rates = measure(file);
         assert!(rates.good(), "{file}: {rates:?}");
     }

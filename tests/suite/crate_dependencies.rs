@@ -24,6 +24,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-programs", &["tenterhook-document"]),
     ("tenterhook-secrets", &[]),
     ("tenterhook-code-facts", &["tenterhook-paths"]),
+    ("tenterhook-powershell", &[]),
     ("tenterhook-shell", &[]),
     (
         "tenterhook-shell-facts",
@@ -31,6 +32,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-code-facts",
             "tenterhook-event",
             "tenterhook-paths",
+            "tenterhook-powershell",
             "tenterhook-programs",
             "tenterhook-shell",
         ],
@@ -354,6 +356,7 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "rusqlite",
     "granit-parser",
     "tonic",
+    "tenterhook-powershell",
     "tenterhook-shell",
 ];
 

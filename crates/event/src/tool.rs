@@ -74,6 +74,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("Bash", ToolClass::Shell, "claude-code, codex, copilot"),
     row("BashOutput", ToolClass::Other, "claude-code"),
     row("bash", ToolClass::Shell, "opencode, copilot, pi"),
+    row("PowerShell", ToolClass::Shell, "claude-code"),
     row("powershell", ToolClass::Shell, "copilot, pi"),
     row("write_bash", ToolClass::Shell, "copilot"),
     row("write_powershell", ToolClass::Shell, "copilot"),

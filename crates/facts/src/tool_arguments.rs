@@ -138,6 +138,9 @@ impl FoundArguments {
             match key {
                 "python" | "pythoncode" | "py" => self.commands.push(json!(["python3", "-c", text])),
                 "javascript" | "js" | "node" => self.commands.push(json!(["node", "-e", text])),
+                "powershell" | "pwsh" | "powershellscript" | "powershellcommand" => {
+                    self.commands.push(json!(["pwsh", "-Command", text]));
+                }
                 _ => {}
             }
             if LOOSE_PATH_KEYS.contains(&key) && text.starts_with(['/', '~']) {
@@ -308,6 +311,7 @@ mod tests {
             ("mcp__tf__ExecuteTerraformCommand", json!({"command": "destroy"}), json!("terraform destroy")),
             ("mcp__pg__query", json!({"query": "TRUNCATE users"}), json!(["psql", "-c", "TRUNCATE users"])),
             ("mcp__py__exec", json!({"python": "x()"}), json!(["python3", "-c", "x()"])),
+            ("mcp__win__run", json!({"powershell": "x"}), json!(["pwsh", "-Command", "x"])),
         ] {
             let found = commands(name, args.clone());
             assert!(found.contains(&expected), "{name} {args}: {found:?}");

@@ -12,7 +12,8 @@ use super::usual_case::to_usual_case;
 /// Placeholder for an unknown home directory, so that `~/x` still resolves.
 const UNKNOWN_HOME: &str = "/home/~";
 /// Directories for temporary files.
-pub(crate) const TEMP_DIRS: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
+pub(crate) const TEMP_DIRS: &[&str] =
+    &["/tmp", "/var/tmp", "/var/folders", "/dev/shm", "/c/Windows/Temp", "/c/Temp", "/c/tmp"];
 /// Directories in a home directory whose content can be downloaded or built again.
 const CACHE_DIRS: &[&str] = &[
     ".cache",
@@ -31,6 +32,12 @@ const CACHE_DIRS: &[&str] = &[
     ".nuget/packages",
     ".ivy2/cache",
     ".terraform.d/plugin-cache",
+    "AppData/Local/Temp",
+    "AppData/Local/npm-cache",
+    "AppData/Local/pip/Cache",
+    "AppData/Local/Yarn/Cache",
+    "AppData/Local/pnpm-cache",
+    "AppData/Local/NuGet",
 ];
 
 /// Where a path points, relative to project, home and temporary directories.
@@ -221,7 +228,8 @@ impl PathRoots {
     fn strip_home<'a>(&self, path: &'a str) -> Option<&'a str> {
         let roots = [self.home.as_str(), "/root", "/var/root"];
         roots.into_iter().find_map(|home| strip_directory(path, home)).or_else(|| {
-            let others = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
+            let others = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
+            let others = others.or_else(|| strip_windows_homes(path))?;
             Some(others.split_once('/').map_or("", |(_, rest)| rest))
         })
     }
@@ -234,7 +242,7 @@ impl PathRoots {
             None if self.is_temporary(path) => places.push(PathLocation::Temp),
             None => places.push(PathLocation::OutsideProject),
         }
-        if path == "/" {
+        if path == "/" || is_drive_root(path) {
             places.push(PathLocation::Root);
         }
         if self.strip_home(path) == Some("") {
@@ -250,7 +258,10 @@ impl PathRoots {
             TEMP_DIRS.iter().any(|temp| strip_directory(path, temp).is_some_and(|rest| !rest.is_empty()));
         let holds_project =
             self.project.as_deref().is_some_and(|project| strip_directory(project, path).is_some());
-        let in_cache = strip_directory(path, &self.home).is_some_and(is_cache);
+        let in_cache = strip_directory(path, &self.home).is_some_and(is_cache)
+            || strip_windows_homes(path)
+                .and_then(|homes| homes.split_once('/'))
+                .is_some_and(|(_, rest)| is_cache(rest));
         if in_cache && !holds_project {
             return true;
         }
@@ -296,6 +307,8 @@ fn has_parent_component(path: &str) -> bool {
 /// working directory.
 pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
     let text = text.strip_prefix("file://").unwrap_or(text);
+    let windows = from_windows(cwd, text);
+    let text = windows.as_deref().unwrap_or(text);
     let start = if text.starts_with('/') { "" } else { cwd? };
     let mut path = String::with_capacity(start.len() + text.len() + 2);
     for part in start.split('/').chain(text.split('/')) {
@@ -313,6 +326,59 @@ pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
         path.push('/');
     }
     Some(path)
+}
+
+/// Returns a path of Windows with slashes, as Git Bash writes it: `/c/Users/me` for `C:\Users\me`. `None` for other
+/// paths. In a directory of Windows, a backslash separates directories.
+fn from_windows(cwd: Option<&str>, text: &str) -> Option<String> {
+    let mut letters = text.bytes();
+    let (first, second, third) = (letters.next()?, letters.next(), letters.next());
+    if first.is_ascii_alphabetic() && second == Some(b':') && matches!(third, Some(b'\\' | b'/')) {
+        let rest = text.get(2..).unwrap_or_default().replace('\\', "/");
+        return Some(format!("/{}{}", char::from(first.to_ascii_lowercase()), fold_windows_directory(rest)));
+    }
+    if !text.contains('\\') {
+        return None;
+    }
+    if let Some(share) = text.strip_prefix("\\\\").filter(|share| share.starts_with(char::is_alphanumeric)) {
+        return Some(format!("/unc/{}", share.replace('\\', "/")));
+    }
+    let drive = cwd.filter(|cwd| is_on_drive(cwd))?.get(..2)?;
+    let text = text.replace('\\', "/");
+    Some(if text.starts_with('/') { format!("{drive}{text}") } else { text })
+}
+
+/// Writes the first directory of a drive in its usual case, because Windows ignores case.
+fn fold_windows_directory(path: String) -> String {
+    const WINDOWS_DIRS: &[&str] =
+        &["Users", "Windows", "Program Files", "Program Files (x86)", "ProgramData", "Temp"];
+    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    match WINDOWS_DIRS.iter().find(|known| known.eq_ignore_ascii_case(first)) {
+        Some(known) => path.replacen(first, known, 1),
+        None => path,
+    }
+}
+
+/// Whether a path is on a drive of Windows: `/c/…`.
+fn is_on_drive(path: &str) -> bool {
+    let mut letters = path.bytes();
+    letters.next() == Some(b'/')
+        && letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && matches!(letters.next(), None | Some(b'/'))
+}
+
+/// Whether a path is the root of a drive.
+fn is_drive_root(path: &str) -> bool {
+    path.len() <= 3 && is_on_drive(path)
+}
+
+/// Returns the part of a path after the directory that contains the home directories of Windows.
+fn strip_windows_homes(path: &str) -> Option<&str> {
+    let path = path.strip_prefix("/mnt").filter(|rest| is_on_drive(rest)).unwrap_or(path);
+    if !is_on_drive(path) {
+        return None;
+    }
+    path.get(2..)?.strip_prefix("/Users/")
 }
 
 /// Returns the prefix of a path that is another name of the root directory: `/proc/PID/root`, or `/private` on macOS.

@@ -34,6 +34,7 @@ mod multiplexer;
 mod narrow;
 mod options;
 mod parameter;
+mod powershell;
 mod printed_text;
 mod redirect;
 mod remote_exec;
@@ -45,6 +46,7 @@ mod task_runner;
 mod typed_input;
 mod unread_text;
 mod walk;
+mod windows_command;
 mod word;
 mod wrappers;
 
@@ -175,8 +177,16 @@ pub fn read_commands(
         let whole = match command {
             ToolCommand::Text(text) if types_into_shell(tool) => {
                 let text = multiplexer::typed_text(text);
-                reader.read_text(&text, &mut scope);
+                if reader.is_powershell(tool, &text) {
+                    reader.read_powershell(&text, &mut scope);
+                } else {
+                    reader.read_text(&text, &mut scope);
+                }
                 Cow::Owned(text)
+            }
+            ToolCommand::Text(text) if reader.is_powershell(tool, text) => {
+                reader.read_powershell(text, &mut scope);
+                Cow::Borrowed(*text)
             }
             ToolCommand::Text(text) => {
                 reader.read_text(text, &mut scope);

@@ -33,6 +33,36 @@ fn a_path_has_its_place_however_it_is_spelled() {
 }
 
 #[test]
+fn paths_of_windows_have_their_place() {
+    use PathLocation::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
+    let project = "C:\\Users\\me\\proj";
+    let roots = PathRoots::new(Some("/home/user"), Some(project));
+    let table: &[(&str, &[PathLocation])] = &[
+        (".", &[ProjectRoot]),
+        ("src\\a.ts", &[InsideProject]),
+        ("..\\other", &[OutsideProject]),
+        ("c:\\users\\me\\proj\\dist", &[InsideProject]),
+        ("/c/Users/me/proj", &[ProjectRoot]),
+        ("C:/Users/me", &[OutsideProject, Home]),
+        ("/mnt/c/Users/me", &[OutsideProject, Home]),
+        ("C:\\", &[OutsideProject, Root]),
+        ("\\Windows", &[OutsideProject]),
+        ("C:\\Users\\me\\AppData\\Local\\Temp\\x", &[Temp]),
+        ("C:\\Windows\\Temp\\x", &[Temp]),
+        ("\\\\server\\share\\x", &[OutsideProject]),
+    ];
+    for (text, expected) in table {
+        let found = WrittenPath { text, shape: text, dynamic: false, pattern: false };
+        assert_eq!(roots.classify(&found, resolve(None, project).as_deref()).places, *expected, "{text}");
+    }
+    let key = WrittenPath { text: "", shape: "C:\\Users\\me\\.ssh\\id_rsa", dynamic: false, pattern: false };
+    assert_eq!(roots.classify(&key, None).in_home.as_deref(), Some("~/.ssh/id_rsa"));
+    // A backslash is a plain character elsewhere.
+    assert_eq!(resolve(Some("/home/user"), "a\\b").as_deref(), Some("/home/user/a\\b"));
+    assert_eq!(resolve(Some("/home/user"), "a:b").as_deref(), Some("/home/user/a:b"));
+}
+
+#[test]
 fn a_home_or_project_among_temporary_files_is_not_temporary() {
     let roots = PathRoots::new(Some("/tmp/ci/home"), Some("/tmp/ci/work/project"));
     for path in ["/tmp/ci/home/x", "/tmp/ci/home", "/tmp/ci", "/tmp/ci/work"] {

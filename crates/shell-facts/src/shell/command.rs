@@ -358,7 +358,8 @@ pub(super) fn program_name(raw: &str) -> &str {
     if raw.contains("://") {
         return raw;
     }
-    raw.rsplit('/').next().unwrap_or(raw)
+    let name = raw.rsplit('/').next().unwrap_or(raw);
+    name.strip_suffix(".exe").filter(|stem| !stem.is_empty()).unwrap_or(name)
 }
 
 /// Classifies a word as a path.

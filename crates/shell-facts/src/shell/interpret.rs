@@ -182,6 +182,9 @@ impl ShellReader<'_> {
         own: Option<usize>,
         scope: &ShellScope,
     ) {
+        if language == Language::PowerShell {
+            return self.read_powershell(text, &mut scope.started_by(program));
+        }
         self.run_spawned(program, text, scope);
         // IPython runs lines that begin with `!` in a shell.
         if program == "ipython" {
@@ -253,7 +256,11 @@ impl ShellReader<'_> {
             return;
         }
         for text in texts {
-            let program = if program.is_empty() { shebang_program(&text) } else { program };
+            let program = match program {
+                "" if is_powershell_file(&path) => "pwsh",
+                "" => shebang_program(&text),
+                program => program,
+            };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
                     self.read_text(&text, &mut scope.started_by(program).for_script(&path));
@@ -318,6 +325,11 @@ fn described_script<'a>(
         _ => return None,
     };
     Some((words.get(at)?.text.as_str(), words.get(at + 1..).unwrap_or_default()))
+}
+
+/// Whether a file is a script of PowerShell.
+pub(super) fn is_powershell_file(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("ps1"))
 }
 
 /// Returns the interpreter in the `#!` line of a script; a shell if there is none.

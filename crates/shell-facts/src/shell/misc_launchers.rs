@@ -123,6 +123,7 @@ impl ShellReader<'_> {
                 }
             }
             "parallel" => self.run_parallel(words, scope),
+            "cmd" => self.run_cmd_words(words, scope),
             "git" => {
                 let mut after = words.iter().skip_while(|word| !word.is("foreach"));
                 if words.iter().any(|word| word.is("submodule")) && after.next().is_some() {

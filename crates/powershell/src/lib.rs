@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Parses PowerShell into pipelines of commands with parameters, and into expressions.
+//!
+//! [`parse_powershell`] never fails: a part that is not understood becomes [`PowerShellStatement::Unparsed`], and
+//! parsing continues on the next line. The tree says nothing about what commands do.
+//! [`decode_encoded_command`] decodes the value of `-EncodedCommand`.
+
+mod ast;
+mod command;
+mod encoded;
+mod expression;
+mod scan;
+mod statement;
+mod string;
+#[cfg(test)]
+mod tests;
+
+pub use ast::{
+    CommandElement, ForEachStatement, FunctionStatement, HashEntry, InvocationKind, MemberAccess,
+    PowerShellAssignment, PowerShellBranches, PowerShellCommand, PowerShellExpression, PowerShellPipeline,
+    PowerShellScript, PowerShellStage, PowerShellStatement, StringPart,
+};
+pub use encoded::{decode_encoded_command, decode_utf16};
+
+/// Maximum nesting depth of blocks and expressions. Deeper text is not parsed.
+const MAX_NESTING: usize = 48;
+
+/// Parses a script.
+pub fn parse_powershell(text: &str) -> PowerShellScript {
+    let mut parser = scan::ScriptParser::new(text);
+    let mut script = PowerShellScript::default();
+    loop {
+        let part = parser.parse_script();
+        script.statements.extend(part.statements);
+        script.parameters.extend(part.parameters);
+        // A closing bracket that nothing has opened is skipped.
+        if parser.next_char().is_none() {
+            return script;
+        }
+    }
+}
