@@ -103,78 +103,6 @@ pub enum CodeEffect {
     Unread,
 }
 
-/// Whether code contains a word that may run programs or text.
-pub fn may_run_programs(code: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "system",
-        "popen",
-        "Popen",
-        "exec",
-        "Exec",
-        "eval",
-        "spawn",
-        "Spawn",
-        "subprocess",
-        "child_process",
-        "fork",
-        "getattr",
-        "__import__",
-        "__dict__",
-        "__builtins__",
-        "compile(",
-        "importlib",
-        "builtins",
-        "globals(",
-        "Function(",
-        "constructor",
-        "pty",
-        "ctypes",
-        "send(",
-        "Open3",
-        "open3",
-        "passthru",
-        "create_function",
-        "run(",
-        "call(",
-        "check_output",
-        "shell=",
-        "shell_",
-        "shelljs",
-        "Shell",
-        "execa",
-        "Command",
-        "qx",
-        "%x",
-        "`",
-        "pexpect",
-        "plumbum",
-        "paramiko",
-        "fabric",
-        "runpy",
-        "pickle",
-        "marshal",
-        "dispatch",
-        "fromCharCode",
-        "decode",
-        "unpack",
-        "pack(",
-        "fromhex",
-        "hex(",
-        " sh(",
-        "\"|",
-        "'|",
-        "|\"",
-        "|'",
-        "'+'",
-        "\"+\"",
-        "' + '",
-        "\" + \"",
-        "chr(",
-        "[::-1]",
-    ];
-    WORDS.iter().any(|word| code.contains(word))
-}
-
 /// Whether code that iterates over files filters them by name, age or size.
 pub fn filters_files(code: &str) -> bool {
     const WORDS: &[&str] = &[
@@ -207,27 +135,6 @@ pub fn filters_files(code: &str) -> bool {
         "preg_",
     ];
     WORDS.iter().any(|word| code.contains(word))
-}
-
-/// Removes regular expressions from the part of the code that is read, because a search term is not an effect.
-pub fn strip_regexes(language: CodeLanguage, code: &str) -> String {
-    let mut rest = readable_start(code);
-    let mut out = String::with_capacity(rest.len());
-    for token in lex::tokens(language, rest) {
-        let Some((before, after)) = rest.split_once(token.text) else { continue };
-        out.push_str(before);
-        // `s/a/code/e` runs its replacement.
-        let runs = token
-            .text
-            .rsplit(|c: char| !c.is_ascii_alphabetic())
-            .next()
-            .is_some_and(|flags| flags.contains('e'));
-        let replacement = if token.kind == lex::TokenKind::Pattern && !runs { " " } else { token.text };
-        out.push_str(replacement);
-        rest = after;
-    }
-    out.push_str(rest);
-    out
 }
 
 /// Maximum length of code that is read; the rest is ignored. On Linux, no program argument is longer.

@@ -376,14 +376,6 @@ impl ShellReader<'_> {
         self.push_unread(unread);
     }
 
-    /// Reports code in another language whose calls have been read.
-    fn report_scanned_code(&mut self, text: &str) {
-        let mut unread = self.make_unread("it is code in another language", text, false);
-        unread.effects_known = true;
-        unread.may_run = tenterhook_code_facts::may_run_programs(text);
-        self.push_unread(unread);
-    }
-
     /// Creates an unread text with as many bytes as the limit allows.
     fn make_unread(&mut self, why: &'static str, text: &str, shell: bool) -> UnreadText {
         // Once enough texts that may do anything are reported, the words of further texts do not matter.

@@ -167,9 +167,6 @@ impl EffectCondition {
         if text.is_opaque {
             return Some("more than can be analysed".to_owned());
         }
-        if text.effects_known {
-            return None;
-        }
         let all = [
             FileOp::Read,
             FileOp::Write,

@@ -158,10 +158,6 @@ impl ShellCondition {
         if unread.is_opaque {
             return Some("more than can be analysed".to_owned());
         }
-        // In code of another language, a word that is a program's name may be any identifier.
-        if unread.effects_known && (options.is_empty() || !unread.may_run) {
-            return None;
-        }
         let mut found = None;
         if let Some(program) = program {
             let is_option = |word: &str| {

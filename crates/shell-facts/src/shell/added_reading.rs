@@ -152,10 +152,7 @@ impl ShellReader<'_> {
             let Role::Code(language) = role else { continue };
             let code = extract_word(words, part);
             match CodeLanguage::from_name(language.name()) {
-                Some(language) => {
-                    self.report_scanned_code(&code.text);
-                    self.read_code(language, &code.text, program, own, scope);
-                }
+                Some(language) => self.read_code(language, &code.text, program, own, scope),
                 None => self.report_unread("it is code in another language", &code.text),
             }
         }

@@ -26,12 +26,6 @@ pub struct UnreadText {
     /// Order of the words, as indices into `words`; `None` for shell text, where quoting may hide a word.
     #[serde(skip)]
     order: Option<Vec<usize>>,
-    /// Whether the file effects of the text are known, so that only strings in it are unread.
-    #[serde(skip)]
-    pub effects_known: bool,
-    /// Whether the text contains a way to start a program.
-    #[serde(skip)]
-    pub may_run: bool,
     /// Whether nothing of the text was read, so that it may do anything.
     #[serde(skip)]
     pub is_opaque: bool,
@@ -54,7 +48,7 @@ impl UnreadText {
             (words, Some(order))
         };
         let cut = kept.len() < text.len();
-        Self { why, text: bare, words, order, effects_known: false, may_run: true, is_opaque: cut, cut }
+        Self { why, text: bare, words, order, is_opaque: cut, cut }
     }
 
     /// Creates a text that is not read at all and may therefore do anything.
