@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""First use in three lines: install Tenterhook and guard a real Claude Code, see a denial, remove everything."""
+"""First use in three command lines: install Tenterhook and guard a real Claude Code, see a denial, remove everything."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Installs each package of a release on a bare root without Rust, uses it there and removes it again.
+"""Installs each package of a release in a minimal root file system without Rust, uses it there and removes it again.
 
-usage: run.py RELEASE [CASE...]     needs root (chroot, mounts); `make dist-test` calls it
+usage: run.py RELEASE [CASE...]     needs the rights of root (chroot, mounts); `make dist-test` calls it
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class Suite:
         root.run("venv/bin/pip uninstall --yes --quiet tenterhook && test ! -e venv/bin/tenterhook && test ! -e venv/share/tenterhook/manifest.json")
 
     def claude_code(self) -> None:
-        """Three lines install it, guard a real Claude Code, show a denial and remove everything."""
+        """Types three command lines: they guard a real Claude Code, show a denial and remove everything again."""
         clients = os.environ.get("CLIENTS", Path.home() / ".cache/tenterhook-clients")
         command = ["sh", REPOSITORY / "tests/e2e/install-client.sh", "claude-code", "pinned", clients]
         client = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -57,13 +57,13 @@ impl World {
         process::run(&mut command, &self.next_logs()).map(drop)
     }
 
-    /// The hooks that `install_for_machine` wrote, in this file below `/etc`.
+    /// Content of a settings file below `/etc` that `install_for_machine` wrote.
     pub fn machine_settings(&self, file: &str) -> Result<Value> {
         let text = fs::read_to_string(self.system_directory().join("etc").join(file))?;
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Problems that `doctor` reports for a harness, for the machine and for the account.
+    /// Problems of one harness, as `doctor` reports them: first for the whole machine, then for the account.
     pub fn broken_on_machine(&self, title: &str) -> Result<[String; 2]> {
         let mut own = self.command(programs::tenterhook()?)?;
         own.env(SYSTEM_DIRECTORY_VARIABLE, self.system_directory());

@@ -102,7 +102,8 @@ pub(crate) async fn serve_connection(
     }
 }
 
-/// Adds our package to the service name. The A3S hook design has no package, so clients generated from it send none.
+/// Adds our protobuf package to a service name that has none. A3S, another hook system, defines `HookService` in a
+/// `.proto` file without a package, so clients that were generated from that file send the name alone.
 fn qualify_service(uri: &mut Uri) {
     let Some(method) = uri.path().strip_prefix("/HookService/") else { return };
     let mut parts = uri.clone().into_parts();

@@ -99,7 +99,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     const leaving = this.registry.list().map((hook) => this.registry.remove(hook.id));
-    // Also waits for hooks that were removed earlier and that the daemon has not removed yet.
+    // Also waits for hooks that the program removed earlier, if the daemon has not confirmed the removal yet.
     const left = Promise.allSettled([...leaving, this.registry.allRemoved()]);
     if (this.#state === "connected") {
       this.sync();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Generates scripts whose argument lists can be predicted. Programs are numbered.
+//! Generates shell scripts that run numbered programs. The arguments that each program receives can be predicted.
 
 use crate::generate::ScriptRandom;
 
@@ -59,8 +59,8 @@ impl ScriptWriter {
             9 => {
                 let pattern =
                     self.random.one_of(&["a*", "*.gz", "'one two  three'", "[0-9]", "???", "$v3", "*\\ *"]);
-                // In the word of a `case`, bash 5.2 treats an empty quoted expansion with some operators as a
-                // character. The words here avoid that.
+                // In the word of a `case`, bash 5.2 inserts the character 0x7F for some empty quoted expansions, such
+                // as `"${empty/x/y}"x`. The words here avoid that.
                 let word = self.random.one_of(&[
                     "$v1",
                     "\"$v2\"",
