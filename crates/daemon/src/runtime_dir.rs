@@ -65,7 +65,8 @@ pub(crate) fn restrict_log(home: &Home) {
     }
 }
 
-/// Reads the token in a state directory. Creates a token if there is none that only its owner can read.
+/// Reads the token in a state directory. Creates a new token if the file is missing or invalid, or if other accounts
+/// can read it.
 pub(crate) fn read_or_create_token(path: &Path) -> Result<String, Failure> {
     let own = rustix::process::getuid().as_raw();
     let private = fs_err::symlink_metadata(path)

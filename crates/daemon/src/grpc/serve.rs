@@ -102,7 +102,8 @@ pub(crate) async fn serve_connection(
     }
 }
 
-/// Adds our package to the service name. The A3S hook design has no package, so clients generated from it send none.
+/// Adds our package to the service name. Our protocol extends the hook design of another project, A3S, which has no
+/// package. Clients generated from the A3S files send none.
 fn qualify_service(uri: &mut Uri) {
     let Some(method) = uri.path().strip_prefix("/HookService/") else { return };
     let mut parts = uri.clone().into_parts();

@@ -280,8 +280,9 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns the time of the first or last matching event; `limit` is `min` or `max`. Blocks are read in the order
-    /// of their first or last event, until no other block can contain an earlier or later one.
+    /// Returns the time of the first or last matching event; `limit` is `min` or `max`. For `min`, blocks are read in
+    /// the order of their first event, until no other block can contain an earlier one. For `max`, they are read
+    /// in the order of their last event, latest first, until no other block can contain a later one.
     fn time_limit(&self, filter: &Filter, indexed_end: u64, limit: &str) -> Result<Option<u64>, ReadError> {
         let Conditions { leaves, blocks, mut values } = filter.conditions();
         let at = values.len();
