@@ -53,8 +53,8 @@ struct AskedCall {
     peer: Peer,
 }
 
-/// Answers a question on this thread if nothing has to be waited for; otherwise the answer continues in the runtime.
-/// If the question is incomplete, returns the connection and the bytes read so far.
+/// Answers a question on this thread if the call does not have to wait for anything. A call that has to wait continues
+/// in the runtime. If the question is incomplete, returns the connection and the bytes read so far.
 pub(super) fn answer_now(
     mut stream: std::os::unix::net::UnixStream,
     mut bytes: Vec<u8>,

@@ -215,7 +215,7 @@ pub(crate) fn hours_of(connection: &Connection, from: u64, to: u64) -> rusqlite:
     statement.query_row([sql_i64(from), sql_i64(to)], |row| Ok([row.get(0)?, row.get(1)?]))
 }
 
-/// Removes the counters of these hours that count no records any more, because they still name a session.
+/// Removes the counters of these hours whose record count is 0, because they still name a session.
 pub(crate) fn remove_empty(connection: &Connection, hours: [i64; 2]) -> rusqlite::Result<()> {
     let sql = "DELETE FROM counters WHERE records = 0 AND hour BETWEEN ?1 AND ?2";
     connection.prepare_cached(sql)?.execute(hours).map(drop)

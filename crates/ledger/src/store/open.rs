@@ -120,7 +120,7 @@ fn damage_error(error: rusqlite::Error) -> OpenError {
     }
 }
 
-/// Reads the checkpoint file. An unreadable file counts as missing.
+/// Reads the checkpoint file. An unreadable file is treated as missing.
 pub fn published_checkpoint(dir: &Path) -> Option<String> {
     read_text(&dir.join(CHECKPOINT_FILE), FileClass::State, MAX_CHECKPOINT_BYTES).ok().flatten()
 }
