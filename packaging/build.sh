@@ -9,7 +9,7 @@
 #   TENTERHOOK_RELEASE_KEY   public minisign key (base64) that `self verify` and `self update` trust
 #   TENTERHOOK_RELEASE_URL   where `self update` looks when nothing else is configured
 #   TENTERHOOK_COMMIT        shown by `self info`
-#   CARGO, CARGO_TARGET_DIR  as everywhere
+#   CARGO, CARGO_TARGET_DIR  cargo program and target directory, as in the Makefile
 set -eu
 
 if [ $# -ne 1 ]; then

@@ -3,10 +3,10 @@
 #
 # dist.sh [OUT]: builds the program for each target and makes every package of a release in OUT [default: target/packages].
 #
-#   DIST_TARGETS             Rust targets [default: musl of this processor if installed, else a static glibc build; and
-#                            musl of the other processor if Zig is installed]
+#   DIST_TARGETS             Rust targets [default: the musl target of this processor if it is installed, else a static
+#                            glibc build; also the musl target of the other processor if Zig is installed]
 #   DIST_PROGRAMS            programs that are built already, here or on another machine: TARGET=FILE, separated by
-#                            blanks. The build/ directory of their build must be beside them
+#                            blanks. The build/ directory of each program must be next to the program
 #   TENTERHOOK_SIGNING_KEY   file with the minisign secret key, its public key beside it as .pub. Without it a
 #                            temporary key is created: fine for tests, worthless for users
 #   TENTERHOOK_RELEASE_URL   where releases are published

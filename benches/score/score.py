@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Score the rules on corpora: how many dangerous calls are stopped, and how many harmless ones are.
+"""Score the rules on corpora: how many dangerous calls and how many harmless calls are stopped.
 
     score.py --tenterhook BIN [--peers DIR] [--sample N] [--out FILE] CORPUS...
 
@@ -12,8 +12,9 @@ A corpus is one of these, recognised by its path:
     DIRECTORY         unpacked packages, one directory each: the harmless commands of their makefiles, scripts and tests
 
 Plain commands are evaluated by `tenterhook judge`. Lines with files or steps are written to an empty home and sent
-through the hook, so that sessions and files count. Everything runs with HOME=/home/user on an empty file system that
-is mounted over /home in a mount namespace; nothing is executed. This needs root or unprivileged user namespaces.
+through the hook, so that sessions and files affect the verdicts. Everything runs with HOME=/home/user on an empty file
+system that is mounted over /home in a mount namespace; nothing is executed. This needs root or unprivileged user
+namespaces.
 
 Only numbers are printed, never lines: rules must not be tuned to what is measured here.
 """
@@ -152,9 +153,9 @@ class Judge:
 def hook_verdict(program: str, line: dict) -> str:
     """The verdict on a line, sent through the hook in a session of its own.
 
-    A dangerous sequence is stopped if one of its steps is: the strictest verdict counts. Of a harmless sequence the last
-    step counts; rules may ask about an earlier one on purpose, such as reading a secret. A step that is asked about is
-    not carried out."""
+    A dangerous sequence is stopped if one of its steps is stopped, so the strictest verdict of its steps is returned. For
+    a harmless sequence, the verdict on the last step is returned, because rules may ask about an earlier step on purpose,
+    such as reading a secret. A step with the verdict `ask` or `deny` is not carried out."""
     for name in (HOME / "project", HOME / ".local", HOME / ".config"):
         shutil.rmtree(name, ignore_errors=True)
     if line.get("tree"):

@@ -98,7 +98,7 @@ fn bench_call_meta() -> CallMeta {
     CallMeta::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use")
 }
 
-/// An engine with this many hooks on one kind.
+/// An engine with this many hooks for one kind of event.
 fn engine(kind: EventKind, hooks: usize) -> Result<Engine, RegisterError> {
     let mut builder = Engine::builder();
     for _ in 0..hooks {
@@ -107,7 +107,7 @@ fn engine(kind: EventKind, hooks: usize) -> Result<Engine, RegisterError> {
     builder.build()
 }
 
-/// The maximum number of hooks, ten on each kind; one of them matches the tool of the call.
+/// The maximum number of hooks, ten for each kind of event; one of them matches the tool of the call.
 fn hooks_on_all_kinds(hooks: usize) -> Vec<Hook> {
     let kinds = [
         EventKind::PreTool,

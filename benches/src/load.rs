@@ -16,7 +16,7 @@ use crate::daemon::BenchHome;
 use crate::floor::compile;
 use crate::measure::BenchResult;
 
-/// Number of times that daemon and floor alternate.
+/// Number of times that the daemon and the floor (a minimal C server) are measured in turn.
 const ROUNDS: u32 = 3;
 /// Minimum share of the floor's throughput that the daemon must reach.
 const FLOOR_SHARE: f64 = 0.6;

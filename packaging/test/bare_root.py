@@ -31,7 +31,7 @@ class TestFailure(Exception):
 
 
 class BareRoot:
-    """A copy of the bare Debian root, or a directory that contains only busybox."""
+    """A copy of the minimal Debian root file system that root.sh creates, or a directory that contains only busybox."""
 
     def __init__(self, directory: Path, base: Path, release: Path, *, busybox_only: bool = False) -> None:
         self.directory = directory

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# root.sh DIR: creates a bare Debian root in DIR, unless it exists. The root has no Rust and no compiler. It
-# has Python with pip, OpenSSL, minisign, and Node with npm copied from this machine. Needs root, debootstrap
-# and a Debian mirror.
+# root.sh DIR: creates a minimal Debian root file system in DIR, unless it exists. It has no Rust and no
+# compiler. It has Python with pip, OpenSSL, minisign, and Node with npm copied from this machine. Needs root,
+# debootstrap and a Debian mirror.
 set -eu
 
 if [ $# -ne 1 ]; then

@@ -58,7 +58,7 @@ class Suite:
         return "".join(f", packages of {target}" for target in targets if target != self.target)
 
     def root(self, *, busybox_only: bool = False) -> BareRoot:
-        """A fresh root."""
+        """A fresh root file system."""
         return BareRoot(WORK / "root", CACHE, self.release, busybox_only=busybox_only)
 
     def plain_directory(self) -> None:
@@ -74,7 +74,7 @@ class Suite:
             raise TestFailure(f"look-up of localhost: {said}")
 
     def unpacked_archive(self) -> None:
-        """The archive, unpacked by hand."""
+        """Unpacks the archive by hand."""
         root = self.root()
         root.run(f"tar -x -z -f /release/{self.archive}")
         exercise(root, f"/home/user/{self.archive.removesuffix('.tar.gz')}/bin/tenterhook", self.version, "archive")
@@ -181,7 +181,7 @@ class Suite:
         terminal.close()
 
     def debian_package(self) -> None:
-        """The .deb, with dpkg."""
+        """Installs and removes the .deb with dpkg."""
         root = self.root()
         before = root.files()
         architecture = root.run("dpkg --print-architecture").stdout.strip()

@@ -3,11 +3,11 @@
 #
 # install-client.sh NAME VERSION CACHE_DIR
 #
-# Installs a client named in clients.txt into CACHE_DIR/NAME-VERSION, unless it is there already, and
-# prints the path of its executable. VERSION may be `pinned`: the version in clients.txt. NAME may
-# be `all`: every client of clients.txt, each with its name and a tab before the path. A client that is not on npm
-# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE. `all` leaves out clients that cannot be installed and
-# names them on standard error.
+# Installs a client named in clients.txt into CACHE_DIR/NAME-VERSION, unless it is there already, and prints
+# the path of its executable. If VERSION is `pinned`, the version in clients.txt is used. If NAME is `all`,
+# every client in clients.txt is installed, and a line is printed for each: its name, a tab and the path.
+# Clients that cannot be installed are then left out and named on standard error. A client that is not on npm
+# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE.
 set -eu
 
 if [ $# -ne 3 ]; then

@@ -38,7 +38,7 @@ struct AccountGeneration {
 }
 
 impl AccountProjects {
-    /// Returns the cached configuration of a place if it was found a moment ago.
+    /// Returns the cached configuration for these working directories if it was read a moment ago.
     pub(crate) fn get_fresh(
         &self,
         account: u32,
@@ -87,7 +87,8 @@ impl AccountProjects {
         generations.insert((account, place.clone()), known);
     }
 
-    /// Waits until fewer threads read for an account. A file system that hangs delays only the account that uses it.
+    /// Waits until fewer than [`MAX_READS_PER_ACCOUNT`] threads read files for the account. A file system that hangs
+    /// delays only the account that uses it.
     pub(crate) async fn acquire_permit(&self, account: u32) -> Result<OwnedSemaphorePermit, Failure> {
         let permits = Arc::clone(
             lock(&self.permits)
@@ -101,7 +102,8 @@ impl AccountProjects {
     }
 }
 
-/// Reads the project files of a place with the rights of an account. A thread that hangs keeps its permit.
+/// Reads the project files for these working directories with the rights of an account. A thread that hangs keeps its
+/// permit.
 pub(crate) async fn read_as(
     account: u32,
     place: &WorkDirs,

@@ -36,7 +36,7 @@ pub(crate) struct Callbacks {
 }
 
 impl Callbacks {
-    /// Collects the answers; fails if the answers of this harness's hooks cannot be parsed.
+    /// Collects the answers. Fails if there are answers, but the format of this harness's hook answers is unknown.
     pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, Failure> {
         let dialect = tenterhook_harness::dialect::for_harness(harness);
         if dialect.is_none() && !answers.is_empty() {

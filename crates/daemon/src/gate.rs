@@ -76,7 +76,7 @@ impl Daemon {
         result
     }
 
-    /// Records a change of protection.
+    /// Records a change to the protection settings.
     pub(crate) async fn record_change(
         &self,
         what: &str,

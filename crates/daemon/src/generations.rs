@@ -25,7 +25,8 @@ use tenterhook_home::{
 use crate::account_projects::{AccountProjects, read_as};
 use crate::file_stamps::FileStamps;
 
-/// How long the list of a place's files is cached.
+/// How long the list of project files for a place is cached. A place is the set of directories in which an agent works
+/// ([`WorkDirs`]).
 pub(crate) const PLACE_CACHE_TIME: Duration = Duration::from_millis(500);
 /// Maximum number of cached places and projects; the cache is emptied when it is full.
 pub(crate) const MAX_CACHED_PLACES: usize = 256;

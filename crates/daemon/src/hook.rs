@@ -49,7 +49,8 @@ pub(crate) struct IncomingCall<'a> {
     pub(crate) callbacks: Callbacks,
 }
 
-/// Answers one call. A failure is also answered: it denies a call that can be prevented.
+/// Answers one call. If the evaluation fails, the answer denies the call, provided that the call can still be
+/// prevented.
 pub(crate) async fn answer(daemon: &Daemon, incoming: IncomingCall<'_>) -> HookReply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
     let IncomingCall { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } =

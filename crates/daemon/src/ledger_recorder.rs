@@ -22,7 +22,7 @@ use crate::observers::Observers;
 const MAX_APPEND_ATTEMPTS: u32 = 200;
 const QUEUE_FULL_PAUSE: Duration = Duration::from_millis(5);
 
-/// Records decisions, and each generation before its first decision.
+/// Records decisions. Each generation (the rules and hooks in force) is recorded before its first decision.
 pub(crate) struct LedgerRecorder {
     ledger: Ledger,
     /// Generations that are already recorded.

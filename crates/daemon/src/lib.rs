@@ -3,10 +3,10 @@
 //! The daemon: one process that answers every agent on this machine.
 //!
 //! [`serve`] opens the ledger, reads the rules and listens. A call arrives through [`listen`] (the hook protocol or
-//! HTTP). [`hook`] evaluates it with the generation that [`generations`] has for the agent's directory. The
-//! decision's record is durable before the reply is sent. Programs register hooks through [`grpc`]; [`sdk`] keeps
-//! them, and [`agent`] runs sessions for programs. Counters, [`tenterhook_sessions`], live streams and
-//! [`tenterhook_telemetry`] are notified through [`observers`].
+//! HTTP). [`hook`] evaluates it with the generation (the rules and hooks in force) that [`generations`] has for the
+//! agent's directory. The decision's record is durable before the reply is sent. Programs register hooks through
+//! [`grpc`]; [`sdk`] keeps them, and [`agent`] runs sessions for programs. Counters, [`tenterhook_sessions`], live
+//! streams and [`tenterhook_telemetry`] are notified through [`observers`].
 
 mod account_projects;
 mod agent;

@@ -15,7 +15,7 @@ use crate::shares::{Share, Shares};
 const MAX_CALLS: usize = 8192;
 /// Maximum number of Unix socket connections served by the runtime.
 const MAX_UNIX_CONNECTIONS: usize = 8192;
-/// Maximum size of large questions and request bodies in memory.
+/// Maximum size in memory of all large hook calls and request bodies together.
 const MAX_QUESTION_BYTES: usize = 256 * 1024 * 1024;
 /// Maximum number of calls that wait for an approval.
 const MAX_APPROVALS: usize = 1024;

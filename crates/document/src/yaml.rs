@@ -7,7 +7,7 @@ const MAX_LIST_WIDTH: usize = 90;
 /// Words that at least one version of YAML does not read as a string.
 const RESERVED_WORDS: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
-/// Characters besides letters and digits that need no quotes: first inside a list, then on a line of their own.
+/// Characters besides letters and digits that need no quotes: inside a list, and in a value on its own line.
 const PLAIN_IN_LIST: &str = "_./()- `";
 const PLAIN_ON_LINE: &str = "_./()- `*~,:;'+=!";
 

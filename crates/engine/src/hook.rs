@@ -142,8 +142,9 @@ impl Hook {
         self.on.contains(&kind) || self.takes_failed_tool_as_result(kind)
     }
 
-    /// Returns whether the hook receives a failed tool call as a `post-tool` event. A3S fires `PostToolUse` with
-    /// `success: false` in addition to `ToolError`. A hook for both events receives only `ToolError`.
+    /// Returns whether the hook receives a failed tool call as a `post-tool` event. In the A3S hook design (seed 003 in
+    /// `docs/seeds.md`), a failed tool fires `PostToolUse` with `success: false` in addition to `ToolError`. A hook for
+    /// both events receives only `ToolError`.
     pub(crate) fn takes_failed_tool_as_result(&self, kind: EventKind) -> bool {
         kind == EventKind::ToolError
             && self.on.contains(&EventKind::PostTool)

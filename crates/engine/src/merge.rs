@@ -105,8 +105,8 @@ fn part_of(event: &Event, target: MergeTarget) -> Value {
 }
 
 impl MergedPart {
-    /// Merges one hook's change. `given` is this part of the call as the hook received it. Returns the modification
-    /// to use instead, and a text for each conflict.
+    /// Merges one hook's change. `given` is this part of the call as the hook received it. Returns the modification to
+    /// use instead, and a description of each conflict.
     fn merge(
         &mut self,
         given: &Value,
@@ -181,8 +181,8 @@ impl MergeTarget {
     }
 }
 
-/// Converts the request's model from a string (LLxprt Code, Gemini CLI) to an object with `name` (A3S) if the change
-/// uses an object, so that the request and the change can be compared.
+/// If the change has the model as an object with `name` (A3S), converts a model string in the request (LLxprt Code,
+/// Gemini CLI) to such an object. The request and the change can then be compared.
 fn align_model_format(request: &mut Value, change: &Value) {
     if !change.get("model").is_some_and(Value::is_object) {
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reduces an outcome to what a harness can express at one event: the nearest safe decision, and a list of everything
-//! that the event does not support. Every codec starts with this step.
+//! Reduces an outcome to what a harness can express for one event. The result is the nearest safe decision, and a list
+//! of everything that the event does not support. Every codec starts with this step.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use tenterhook_event::{Decision, EventKind, Flow, HookCall, Modification, Outcom
 use crate::table::{AskSupport, DenySupport, EventRow, RewriteSupport, find_harness};
 use crate::{HookReply, decode, mcp, payload_keys};
 
-/// An outcome reduced to what the harness can express at one event.
+/// An outcome reduced to what the harness can express for one event.
 pub(crate) struct ExpressibleOutcome<'a> {
     /// The decision, which is never weaker than the outcome's decision.
     pub(crate) decision: Decision,

@@ -20,7 +20,7 @@ pub struct ShortSocketPath {
 }
 
 impl ShortSocketPath {
-    /// Returns a path to the same socket that is short enough for a socket address.
+    /// Returns a path that leads to the same socket and is short enough for a socket address.
     pub fn of(path: &Path) -> std::io::Result<Self> {
         use std::os::fd::AsRawFd;
         if path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Entries to record, and sealing: an entry is redacted, limited in size, and its payload is committed to.
+//! Entries to record, and how they are sealed. Sealing redacts an entry, limits the size of its fields, and adds a
+//! commitment (a salted hash) to its payload.
 
 use std::ops::Range;
 
@@ -132,7 +133,7 @@ pub struct SealedEntry {
     pub(crate) fields: String,
     pub(crate) columns: LookupColumns,
     pub(crate) payload: Option<SealedPayload>,
-    /// Id of the undelivered decision about the same event that this entry replaces.
+    /// Id of the undelivered decision that this entry replaces. Both are about the same event.
     pub(crate) supersedes: Option<EventId>,
 }
 
@@ -161,7 +162,7 @@ pub struct SealingOptions {
 
 #[cfg(feature = "store")]
 impl SealingOptions {
-    /// Returns the options for entries without a payload whose strings have already been searched for secrets.
+    /// Returns the options for entries that have no payload and were already searched for secrets.
     pub(crate) fn internal() -> Self {
         let key = RedactionKey::new([0; 32]);
         Self { key, keep_raw: false, max_payload: 0, keep_model_text: false }
@@ -225,8 +226,8 @@ impl LedgerEntry {
         entry.with_origin(LeafOrigin::Transcript)
     }
 
-    /// Creates an entry for a change of protection: what changed, who changed it, and the new state. `redactor`
-    /// searches all of these, because users write secrets into paths and reasons too.
+    /// Creates an entry for a change to the protection settings: what changed, who changed it, and the new state.
+    /// `redactor` searches all of these, because users write secrets into paths and reasons too.
     pub fn change(
         id: EventId,
         ts: Timestamp,

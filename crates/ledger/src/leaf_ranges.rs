@@ -37,7 +37,7 @@ impl LeafRanges {
         self.0.iter().map(|(from, to)| to - from + 1).sum()
     }
 
-    /// Returns the first number that is not in the other set.
+    /// Returns the first number in this set that is not in the other set.
     pub(crate) fn first_outside(&self, other: &Self) -> Option<u64> {
         self.0.iter().find_map(|(from, to)| {
             let covering = other.0.iter().find(|(start, end)| start <= from && from <= end);

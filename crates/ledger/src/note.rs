@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signed notes in the <https://c2sp.org/signed-note> format: a text with signature lines.
+//! Signed notes in the <https://c2sp.org/signed-note> format: text that is followed by signature lines.
 
 use std::fmt;
 use std::str::FromStr;

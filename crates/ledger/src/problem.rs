@@ -89,9 +89,9 @@ pub enum Defect {
     OtherLog(String),
     /// A checkpoint for this many leaves is in the wrong place.
     OutOfOrder(u64),
-    /// An earlier leaf has a head signature, which only the last leaf may have.
+    /// An earlier leaf has a head signature (the signature over the whole tree), which only the last leaf may have.
     StaleHead,
-    /// The head signature was removed from the row.
+    /// The row's `head` value was removed: the signature in the last row, or the placeholder in an earlier row.
     HeadMissing,
     /// The store has no checkpoint, although the first leaf's commit includes one.
     NoCheckpoints,

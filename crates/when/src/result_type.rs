@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds conditions that can never be true or false: `tool.name`, `1 + 1`, `"Bash"`.
+//! Finds conditions whose result is never a bool, such as `tool.name`, `1 + 1` and `"Bash"`.
 
 use cel::common::ast::{Expr, IdedExpr, LiteralValue, SelectExpr, operators};
 

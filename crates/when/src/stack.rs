@@ -2,9 +2,9 @@
 
 //! Provides enough stack for recursion.
 //!
-//! The library parses and evaluates recursively. A stack overflow ends the process, because `catch_unwind` cannot
-//! catch it. So the required stack is estimated, and work that may not fit runs in a separate thread. In a release
-//! build, only compiling a condition of more than a few hundred bytes needs such a thread. Evaluation always fits.
+//! The library parses and evaluates recursively. A stack overflow ends the process, because `catch_unwind` cannot catch
+//! it. So the required stack is estimated, and work that might need more runs in a separate thread. In a release build,
+//! only compiling a condition of more than a few hundred bytes needs such a thread. Evaluation always fits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;

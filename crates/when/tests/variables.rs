@@ -177,7 +177,7 @@ fn an_answer_is_true_or_false() {
     {
         assert!(When::compile(text).is_ok(), "{text}");
     }
-    // If only an event shows the wrong type, evaluation returns an error.
+    // If the type is known only during evaluation, the evaluation returns an error.
     assert_eq!(ask(&full(), "dyn(null)"), Err(WhenError::NotBoolean("null_type".to_owned())));
 }
 

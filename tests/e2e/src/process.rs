@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use fs_err as fs;
 use tenterhook_harness_install::launch::run_to_end;
 
-/// Time limit of a run. A run takes a few seconds, or half a minute on a busy machine, so after two minutes
-/// it hangs.
+/// Time limit of a run. A run takes a few seconds, or half a minute on a busy machine, so a run that takes two minutes
+/// is assumed to hang.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Output of a program that ended.

@@ -250,7 +250,7 @@ impl World {
         self.records_of("decision")
     }
 
-    /// Records of changes in protection with this name, oldest first.
+    /// Records of kind `change` with this name, oldest first.
     pub fn changes(&self, name: &str) -> Result<Vec<Value>> {
         let mut changes = self.records_of("change")?;
         changes.retain(|change| change.get("what").and_then(Value::as_str) == Some(name));

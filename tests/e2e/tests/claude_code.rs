@@ -76,7 +76,8 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
     Ok(())
 }
 
-/// Control test for all tests that find no complaints: the client's log still words a complaint in this way.
+/// Control test for all tests that find no complaints: checks that the client's log still uses this wording for a
+/// complaint.
 #[test]
 fn the_client_complains_about_settings_it_refuses() -> Result<()> {
     let world = World::new()?;

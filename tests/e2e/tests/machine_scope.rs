@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks in machine-wide settings. Settings of accounts and projects do not disable them, except in the cases
-//! that `install` reports. Each row is run on the real client. A known bypass that no longer works fails the
-//! test too.
+//! Hooks in machine-wide settings. Settings of accounts and projects do not disable them, except in the cases that
+//! `install` reports. Each attempt to disable them is run on the real client. The tests also fail if a known bypass no
+//! longer works.
 
 use std::path::Path;
 

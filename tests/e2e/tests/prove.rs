@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor --prove` on the real clients: it reports *proven* if hooks fire, and *not fired* if the settings keep the client from
-//! calling them.
+//! Runs `doctor --prove` on the real clients. It reports *proven* if hooks fire, and *not fired* if the settings keep
+//! the client from calling them.
 
 use anyhow::{Context as _, Result};
 use fs_err as fs;

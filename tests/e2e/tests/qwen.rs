@@ -38,8 +38,8 @@ fn a_hook_that_ends_the_turn_before_a_tool_keeps_the_tool_from_running() -> Resu
     Ok(())
 }
 
-/// A session with one command that asks for permission; standard input is closed, so Qwen Code's own prompt is not
-/// answered.
+/// A session with one command, for which Qwen Code asks for permission. Standard input is closed, so Qwen Code's own
+/// prompt is not answered.
 fn run_asking(world: &World, command: &str) -> Result<Session> {
     let script = ConversationScript::new().turn(shell(qwen()?, command));
     qwen()?.run_as(clients::qwen::start_embedded, world, "please go on", script)

@@ -85,8 +85,8 @@ impl ReplyDraft {
         !self.text.is_empty() || !self.calls.is_empty()
     }
 
-    /// Takes the reply. The stop reason is set to tool use if the reply has tool calls and the server reports no stop
-    /// reason, or reports the end of the turn.
+    /// Takes the reply. If the reply has tool calls, [`StopReason::ToolUse`] replaces a missing stop reason and
+    /// [`StopReason::EndTurn`].
     pub(super) fn take_reply(&mut self, requested_model: &str) -> ModelReply {
         let Self { text, calls, usage, stop, model } = std::mem::take(self);
         let stop = match stop {

@@ -90,8 +90,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether a notice about outdated hooks may be printed. Excluded are commands whose output programs read,
-    /// commands that report versions themselves, and commands that keep running.
+    /// Whether a notice about outdated hooks may be printed after this command. No notice is printed after a command
+    /// whose output programs read, that reports versions itself, or that keeps running.
     pub(crate) fn is_typed_by_users(&self) -> bool {
         match self {
             Self::Detect(_)

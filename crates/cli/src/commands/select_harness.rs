@@ -57,7 +57,7 @@ fn unguardable_line(one: &DetectedHarness) -> String {
     format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
 }
 
-/// Reads a selection. Preselected are the harnesses on this machine that machine-wide settings do not guard.
+/// Reads a selection. The harnesses on this machine that machine-wide settings do not guard are preselected.
 fn ask_selection(
     terminal: Terminal,
     known: &[DetectedHarness],

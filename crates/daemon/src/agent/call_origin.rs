@@ -23,7 +23,7 @@ tokio::task_local! {
 /// The hooks that caused a call, outermost first.
 pub(super) type HookChain = Arc<[HookId]>;
 
-/// The event that one of the program's hooks is handling, as the program reports it.
+/// An event that a hook of a connected program is handling, as the program reports it.
 #[derive(Debug, Clone)]
 pub(crate) struct HandledEvent {
     pub(crate) event_id: String,

@@ -100,8 +100,8 @@ impl ModelSettings {
         let key = self.variables.get(maker.key_variable).and_then(|key| ApiKey::new(key));
         let key = key.filter(|_| is_known);
         let has_key = key.is_some();
-        // A provider at its default address needs a key; one at another address may not. So the address is
-        // passed on only if it differs from the default.
+        // A provider at its default address always needs a key; at another address, a key may be optional. So the
+        // address is passed on only if it differs from the default.
         let base_url = (base_url != maker.base_url).then(|| base_url.to_owned());
         let settings = provider::ProviderSettings { key, base_url, ..provider::ProviderSettings::default() };
         provider::provider_by_name(maker.name, settings).map_err(|error| match (has_key, is_known) {

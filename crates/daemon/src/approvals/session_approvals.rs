@@ -21,7 +21,7 @@ pub(super) struct SessionApprovals {
     all: Vec<SessionApproval>,
 }
 
-/// An approval of one rule or hook, which does not ask again in one session.
+/// An approval for one session: this rule or hook does not ask again in the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct SessionApproval {
     source: String,

@@ -41,7 +41,8 @@ impl ChangeReports {
         Ok(Self { descriptor, watched: HashMap::new() })
     }
 
-    /// Watches only what these paths lead to. After an error, some changes may go unreported.
+    /// Replaces the watches: from now on, only these paths, their directories and the targets of their links are
+    /// watched. After an error, some changes may go unreported.
     pub(super) fn set(&mut self, paths: &[PathBuf]) -> std::io::Result<()> {
         let mut watched = HashMap::new();
         for step in paths.iter().flat_map(|path| follow(path)) {

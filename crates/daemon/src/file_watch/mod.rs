@@ -14,11 +14,11 @@ mod local;
 #[cfg(target_os = "linux")]
 mod steps;
 
-/// Polling interval where the kernel may not report changes.
+/// Polling interval where the kernel does not report all changes.
 const UNREPORTED_POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Polling interval where the kernel reports all changes except writes to mapped memory.
 const REPORTED_POLL_INTERVAL: Duration = Duration::from_secs(10);
-/// Changes within this time count as one, because a file may be truncated before it is written.
+/// Changes within this time are treated as one change, because a file may be truncated before it is written.
 #[cfg(target_os = "linux")]
 const SETTLE_TIME: Duration = Duration::from_millis(50);
 /// Maximum time that continuing changes delay a check.
@@ -43,7 +43,8 @@ pub(crate) enum WakeReason {
 }
 
 impl FileWatch {
-    /// Replaces the watched paths. Earlier changes may not be reported: check the files after this call.
+    /// Replaces the watched paths. Changes made before this call may remain unreported, so check the files after the
+    /// call.
     #[cfg(target_os = "linux")]
     pub(crate) fn set(&mut self, paths: &[PathBuf]) {
         if !local::are_on_local_file_systems(paths) {

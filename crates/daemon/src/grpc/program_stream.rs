@@ -44,7 +44,7 @@ struct StreamEnd {
     reader: AbortHandle,
 }
 
-/// Maximum number of queued remarks about answers; further remarks are dropped.
+/// Maximum number of queued remarks; further remarks are dropped. A remark tells the program why an answer was refused.
 const MAX_WAITING_REMARKS: usize = 64;
 /// Maximum length of a hook id in the log; longer ids are cut.
 const MAX_HOOK_ID_CHARS: usize = 64;

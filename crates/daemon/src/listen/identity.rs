@@ -56,7 +56,8 @@ mod linux {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     use tenterhook_authority::Process;
 
-    /// Returns the start time of a process while `peer` (or, before Linux 6.5, its pid) shows that it is the peer.
+    /// Returns the start time of the process with this pid, if it is still the peer of the connection. `peer` returns
+    /// the peer's pidfd from the socket. Before Linux 6.5 the socket does not provide one, so a pidfd is opened by pid.
     pub(super) fn verified_start_by(pid: i32, peer: impl FnOnce() -> nix::Result<OwnedFd>) -> Option<u64> {
         let before = Process::read(pid)?.start;
         let pidfd = match peer() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parses hook protocol questions.
+//! Parses questions: the requests of the hook protocol.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(super) struct HookQuestion {
     pub(super) id: String,
     /// Version of the hook program.
     pub(super) version: String,
-    /// Revision of the TH1 protocol that the hook program uses.
+    /// Revision of the hook protocol (TH1) that the hook program uses.
     pub(super) revision: u32,
     pub(super) project: Option<String>,
     pub(super) parent: u32,

@@ -53,8 +53,8 @@ struct AskedCall {
     peer: Peer,
 }
 
-/// Answers a question on this thread if nothing has to be waited for; otherwise the answer continues in the runtime.
-/// If the question is incomplete, returns the connection and the bytes read so far.
+/// Answers a question on this thread if the call does not have to wait for anything. A call that has to wait continues
+/// in the runtime. If the question is incomplete, returns the connection and the bytes read so far.
 pub(super) fn answer_now(
     mut stream: std::os::unix::net::UnixStream,
     mut bytes: Vec<u8>,
@@ -203,7 +203,8 @@ async fn deliver(mut stream: UnixStream, reply: &[u8]) -> bool {
     !matches!(timeout(TRANSFER_TIMEOUT, stream.read(&mut [0])).await, Ok(Err(_)))
 }
 
-/// Reserves memory for a question that exceeds the share of every connection. Returns whether enough was available.
+/// Reserves memory for a question that is larger than the size allowed without a reservation. Returns whether enough
+/// was available.
 fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Daemon, peer: Peer) -> bool {
     let length = match question {
         Question::Unfinished { announced, .. } => *announced,

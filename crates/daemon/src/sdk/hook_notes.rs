@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Records the actions of programs' hooks, in addition to the record of each decision.
+//! Records the actions of programs' hooks, in addition to the record of each decision. Such a record is called a note.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Removes hooks some time after their program's stream ended. The removal is recorded, because a user may
-//! rely on the hooks.
+//! Removes hooks some time after their program's stream ended (the linger time). The removal is recorded, because a
+//! user may rely on the hooks.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -42,9 +42,9 @@ pub const HARNESS: Harness = Harness {
         duration_ms: &["duration", "duration_ms"],
         ..PayloadKeys::CLAUDE
     },
-    // This value comes from a log; the documentation only mentions a platform default.
     unhooked_stdin: false,
     version_gaps: &[],
+    // This time limit comes from a log; the documentation only mentions a platform default.
     deadline: Some(Duration::from_mins(1)),
     // The name of an MCP tool does not contain its server.
     mcp_name: |name| name.strip_prefix("MCP:").map(|tool| McpToolId::new("", tool)),

@@ -54,9 +54,9 @@ pub const HARNESS: Harness = Harness {
         model_response: &[],
         ..PayloadKeys::CLAUDE
     },
-    // OpenCode would wait forever, so the plugin sets its own deadline.
     unhooked_stdin: false,
     version_gaps: &[],
+    // OpenCode would wait forever, so the plugin sets its own deadline.
     deadline: None,
     mcp_name: |name| McpToolId::split(name, "_"),
     adapt,

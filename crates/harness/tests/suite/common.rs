@@ -45,7 +45,7 @@ pub(crate) fn captured(directory: &str) -> Vec<CapturedPayload> {
         if let Some(stdin) = whole.get("stdin") {
             bytes = serde_json::to_vec(stdin).unwrap();
         }
-        // The file contains the arguments of a plugin's hook. As Tenterhook's plugin does, add the directory.
+        // The file contains the arguments of a plugin's hook. The directory is added, as Tenterhook's plugin does.
         if let Some(hook) = whole.get("hook") {
             let on_bus = whole["input"]["event"]["type"].as_str();
             on_bus.or(hook.as_str()).unwrap().clone_into(&mut event);

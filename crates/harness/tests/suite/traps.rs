@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks that no reply lets a denied tool run: a slightly wrong reply would. For every event before a tool, each
-//! reply is read as the client reads it.
+//! Checks that no reply lets a denied tool run, because a slightly wrong reply would let it run. For every event before
+//! a tool, each reply is read as the client reads it.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind, Flow, Modification, Outcome, SelectionMode};

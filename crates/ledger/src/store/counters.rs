@@ -52,8 +52,8 @@ pub(crate) struct CounterValues {
     pub(crate) pruned: u64,
 }
 
-/// Returns the columns of [`read_counter`] for records `l`, grouped. A store older than format 3 has no table of
-/// undelivered decisions.
+/// Returns the SQL columns that [`read_counter`] reads from grouped records (table alias `l`). A store older than
+/// format 3 has no table of undelivered decisions.
 pub(crate) fn grouped_columns(knows_undelivered: bool) -> String {
     let undelivered =
         if knows_undelivered { "sum(EXISTS (SELECT 1 FROM undelivered u WHERE u.seq = l.seq))" } else { "0" };
@@ -64,7 +64,7 @@ pub(crate) fn grouped_columns(knows_undelivered: bool) -> String {
     )
 }
 
-/// Returns the columns of [`read_counter`] for stored counters `l`.
+/// Returns the SQL columns that [`read_counter`] reads from stored counters (table alias `l`).
 pub(crate) fn stored_columns() -> String {
     format!("{KEY_COLUMNS}, {COUNT_COLUMNS}")
 }
@@ -215,7 +215,7 @@ pub(crate) fn hours_of(connection: &Connection, from: u64, to: u64) -> rusqlite:
     statement.query_row([sql_i64(from), sql_i64(to)], |row| Ok([row.get(0)?, row.get(1)?]))
 }
 
-/// Removes counters without records in these hours, because they still name a session.
+/// Removes the counters of these hours whose record count is 0, because they still name a session.
 pub(crate) fn remove_empty(connection: &Connection, hours: [i64; 2]) -> rusqlite::Result<()> {
     let sql = "DELETE FROM counters WHERE records = 0 AND hour BETWEEN ?1 AND ?2";
     connection.prepare_cached(sql)?.execute(hours).map(drop)
@@ -225,7 +225,8 @@ pub(crate) fn remove_empty(connection: &Connection, hours: [i64; 2]) -> rusqlite
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CounterSum {
     hasher: RandomState,
-    /// The sum of all products. The type is wide enough that additions cannot cancel out by wrapping.
+    /// The sum of all counts, each multiplied by its factor. The type is wide enough that additions cannot cancel out
+    /// by wrapping.
     sum: u128,
 }
 

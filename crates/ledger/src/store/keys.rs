@@ -113,7 +113,7 @@ pub(crate) fn install_next(dir: &Path) -> Result<(), SignError> {
         .map_err(|source| SignError::Io { path: next_path(dir), source })
 }
 
-/// Reads the public key file. An unreadable file counts as missing.
+/// Reads the public key file. An unreadable file is treated as missing.
 pub(super) fn read_public_key(dir: &Path) -> Option<String> {
     let path = dir.join("key.pub");
     tenterhook_files::read_text(&path, tenterhook_files::FileClass::State, MAX_PUBLIC_KEY_BYTES)

@@ -61,7 +61,7 @@ impl Drop for LockFile {
     fn drop(&mut self) {
         // If this fails, the next holder reports an unclean end.
         drop(self.file.set_len(0));
-        // A child process that is just starting may have the file open too.
+        // The lock is released explicitly, because a child process that is just starting may have the file open too.
         drop(self.file.unlock());
     }
 }

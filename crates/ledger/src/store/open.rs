@@ -104,7 +104,7 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     connection.pragma_update(None, "page_size", u32::try_from(PAGE_BYTES).unwrap_or(4096))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
-    // `wal_checkpoint` runs before this limit, unless it cannot keep up.
+    // The module `wal_checkpoint` checkpoints the journal before this limit is reached, unless it cannot keep up.
     connection.pragma_update(None, "wal_autocheckpoint", 8000)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
@@ -120,7 +120,7 @@ fn damage_error(error: rusqlite::Error) -> OpenError {
     }
 }
 
-/// Reads the checkpoint file. An unreadable file counts as missing.
+/// Reads the checkpoint file. An unreadable file is treated as missing.
 pub fn published_checkpoint(dir: &Path) -> Option<String> {
     read_text(&dir.join(CHECKPOINT_FILE), FileClass::State, MAX_CHECKPOINT_BYTES).ok().flatten()
 }

@@ -50,7 +50,7 @@ pub struct RecordPage {
 pub(super) struct Conditions {
     /// Condition that a leaf `l` must match.
     pub(super) leaves: String,
-    /// Condition that a block `b` with matching leaves fulfils; `None` if any block may contain them.
+    /// Condition that every block `b` with matching leaves fulfils; `None` if any block may have matching leaves.
     pub(super) blocks: Option<String>,
     /// Parameters of both conditions.
     pub(super) values: Vec<Value>,

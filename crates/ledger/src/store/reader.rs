@@ -198,7 +198,7 @@ impl Reader {
         Ok(rows::last_checkpoint(&self.connection)?)
     }
 
-    /// Returns the head: a signed checkpoint over all leaves that may not be published yet.
+    /// Returns the head: a signed checkpoint over all leaves. It is not necessarily published yet.
     pub fn head(&self) -> Result<Option<String>, ReadError> {
         let Some(signature) = self.head_signature()? else {
             return Ok(if self.has_heads() { None } else { rows::get_meta(&self.connection, "head")? });

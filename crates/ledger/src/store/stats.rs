@@ -19,7 +19,7 @@ use super::query::{Conditions, Filter};
 use super::reader::Reader;
 use super::rows::{get_u64, sql_i64};
 
-/// Maximum number of names in a list. Records with further names count only in the totals.
+/// Maximum number of names in a list. Records with other names are included only in the totals.
 const MAX_NAMES: usize = 50;
 const HOURS_OF_DAY: u64 = 24;
 
@@ -28,7 +28,7 @@ const HOURS_OF_DAY: u64 = 24;
 pub struct Stats {
     /// Number of records.
     pub leaves: u64,
-    /// Number of undelivered decisions, which count only in the totals.
+    /// Number of undelivered decisions, which are included only in the totals.
     pub undelivered: u64,
     /// Number of sessions.
     pub sessions: u64,
@@ -280,8 +280,9 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns the time of the first or last matching event; `limit` is `min` or `max`. Blocks are read in the order
-    /// of their first or last event, until no other block can contain an earlier or later one.
+    /// Returns the time of the first or last matching event; `limit` is `min` or `max`. For `min`, blocks are read in
+    /// the order of their first event, until no other block can contain an earlier one. For `max`, they are read
+    /// in the order of their last event, latest first, until no other block can contain a later one.
     fn time_limit(&self, filter: &Filter, indexed_end: u64, limit: &str) -> Result<Option<u64>, ReadError> {
         let Conditions { leaves, blocks, mut values } = filter.conditions();
         let at = values.len();

@@ -18,7 +18,7 @@ use super::rows::sql_i64;
 const FILTER_BYTES: usize = 16 << 10;
 /// Number of hash bits that select a bit in the filter.
 const FILTER_INDEX_BITS: u32 = FILTER_BYTES.ilog2() + 3;
-/// Length of a sequence. A shorter search string has no probe.
+/// Length of a sequence. The filters cannot be used for a shorter search string.
 const SEQUENCE_BYTES: usize = 4;
 
 /// The set of byte sequences in the texts of a block.

@@ -18,7 +18,8 @@ use super::{DATABASE_FILE, PAGE_BYTES};
 
 /// Maximum number of bytes written to the journal before it is checkpointed.
 const MAX_JOURNAL_BYTES: usize = 8 << 20;
-/// Maximum length of a journal that the writer checkpoints itself, or that a brief writer leaves for the next writer.
+/// Maximum length of a journal that the writer checkpoints itself. A process that records only a few leaves
+/// (`LedgerOptions::brief`) leaves such a short journal for the next writer.
 pub(crate) const SHORT_JOURNAL_BYTES: u64 = 1 << 20;
 /// How long the thread has for a checkpoint before the writer checks again.
 const CHECKPOINT_WAIT: Duration = Duration::from_millis(500);

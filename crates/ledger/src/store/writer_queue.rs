@@ -2,8 +2,8 @@
 
 //! The writer's queue. A caller that finds the writer free commits in its own thread. If the writer is in use, entries
 //! are queued, and the ledger's thread commits all of them together. If the last commit was shared, the thread first
-//! waits briefly for more entries, because a commit of fifty leaves costs as much as a commit of one. If the process
-//! reports busy threads ([`BusyCallers`]), the ledger's thread waits only while one of them is busy.
+//! waits briefly for more entries (the gather time), because a commit of fifty leaves costs as much as a commit of one.
+//! If the process reports busy threads ([`BusyCallers`]), the ledger's thread waits only while one of them is busy.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

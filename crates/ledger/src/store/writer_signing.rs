@@ -222,7 +222,7 @@ impl Writer {
             return Err(error);
         }
         self.signing.id = new.key().id();
-        // After a crash, the ledger is opened with the new key.
+        // After a crash, the ledger is opened with the new key, so pending lines must be sealed for it.
         if let Some(pending) = &mut self.pending {
             pending.reseal(seal);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compares the ledger with the vectors in docs/spec/ledger-vectors.json, and with the page that shows them.
+//! Compares the ledger with the test vectors in docs/spec/ledger-vectors.json, and with the page that shows them.
 //!
 //! `TENTERHOOK_GENERATE=1` adds vectors for a new version of the format. Vectors of old versions never change.
 

@@ -39,7 +39,7 @@ pub(super) struct ReportCounts {
     pub(super) verdicts: Vec<(String, u64)>,
     pub(super) rules: Vec<(String, u64)>,
     pub(super) tools: Vec<(String, u64)>,
-    /// Denied calls, asked calls, and changes of protection, newest first.
+    /// Calls with the verdict `deny` or `ask`, and changes to the protection settings, newest first.
     pub(super) shown: Vec<ListedRecord>,
     pub(super) left_out: u64,
     pub(super) checkpoint: Option<String>,

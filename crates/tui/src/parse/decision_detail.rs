@@ -25,7 +25,8 @@ pub(crate) struct DecisionDetail {
     /// Changes made by hooks and rules, each with a heading.
     pub(crate) changed: Vec<(&'static str, Vec<String>)>,
     pub(crate) erased: bool,
-    /// Whether the hook decided without the daemon, and a different record of the event is the valid one.
+    /// Whether this decision did not reach the harness. The hook then decided by itself, and another record of the
+    /// event contains that decision.
     pub(crate) undelivered: bool,
 }
 

@@ -187,8 +187,8 @@ fn matches_wildcard(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Matches a path as in a `.gitignore`: a pattern without a `/` matches at any depth, other patterns match from the
-/// named root.
+/// Matches a path as in a `.gitignore`. A pattern without a `/` matches at any depth. Other patterns start at the file
+/// system's root (`//`), at a home directory (`~/`), or at the working or project directory.
 fn path_covered(of: &str, path: &str, event: &Event) -> bool {
     if glob::check_glob(of).is_err() {
         return true;
