@@ -26,8 +26,8 @@ pub(crate) type IndexEntry = (u32, u16);
 
 pub(crate) const WHOLE_RULE: u16 = u16::MAX;
 
-/// Entry that is returned if the index is damaged. No set has this many rules; a rule that denies is used for this
-/// number.
+/// Entry that is returned if the index is damaged. No rule set has this many rules. A lookup of this number returns a
+/// rule that denies.
 const DAMAGED_INDEX_ENTRY: IndexEntry = (u32::MAX, WHOLE_RULE);
 
 /// The index of one kind of event in the compiled form.

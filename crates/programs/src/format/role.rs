@@ -31,7 +31,7 @@ pub enum Language {
     AppleScript,
     /// Any shell language.
     Shell,
-    /// A language without a reader of its own.
+    /// A language that Tenterhook does not parse.
     Other,
 }
 
@@ -137,7 +137,7 @@ pub enum Role {
     Unpack,
     /// Files at the target that are not among the sources are deleted.
     Prune,
-    /// A place with a colon is in a store, not on another machine.
+    /// `NAME:PATH` names a path in a store, not on another machine.
     Store,
     /// A source `x/` means the content of `x`.
     Contents,

@@ -157,7 +157,7 @@ fn close_frame(mut frame: BraceFrame, end: u32, outer: &mut PartBuffer) {
     }
 }
 
-/// Restores a brace that does not expand as text.
+/// Turns a brace that does not expand back into literal text.
 fn leave_literal(frame: BraceFrame, outer: &mut PartBuffer) {
     outer.push_text("{", frame.open);
     for alternative in frame.done {
