@@ -13,7 +13,8 @@ pub(super) fn format_unit(service: &ServiceDefinition) -> String {
     let variables: String = service.variables.iter().map(variable).collect();
     let words: Vec<_> = service.words.iter().map(|word| quote_word(word, true)).collect();
     let target = if service.is_system { "multi-user.target" } else { "default.target" };
-    // With `on-failure`, systemd restarts the daemon after a crash, but not after a signal or `tenterhook stop`.
+    // With `on-failure`, systemd restarts the daemon after a crash. It does not restart the daemon after `tenterhook
+    // stop`, or after a signal that requests termination, such as `SIGTERM`.
     format!(
         "[Unit]\nDescription=Tenterhook, one hook system for every AI agent\n\n\
          [Service]\nType=exec\n{variables}ExecStart={}\nRestart=on-failure\nRestartSec=1\nUMask=0077\n\n\
