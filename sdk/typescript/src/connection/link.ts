@@ -99,7 +99,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     const leaving = this.registry.list().map((hook) => this.registry.remove(hook.id));
-    // Also waits for hooks that were removed earlier and that the daemon has not removed yet.
+    // Also waits until the daemon has removed the hooks that this client unregistered earlier.
     const left = Promise.allSettled([...leaving, this.registry.allRemoved()]);
     if (this.#state === "connected") {
       this.sync();
