@@ -40,7 +40,8 @@ pub struct RuleNote {
     pub counts: bool,
     /// Verdict of the rule, whether or not it applies.
     pub verdict: Decision,
-    /// What the rule matched and, if the match does not apply, why; or the first condition that failed.
+    /// What the rule matched, or the first condition that failed. If the match does not apply, also the reason for
+    /// that.
     pub why: String,
 }
 
@@ -55,9 +56,10 @@ enum MatchResult {
     Possible(Decision, String),
 }
 
-/// Evaluates the rules on an event. The event's time counts as the current time.
+/// Evaluates the rules on an event. The event's time is used as the current time.
 pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> PolicyJudgement {
-    // Usage that a transcript reports was spent before this event, so it counts for this event.
+    // Usage that a transcript reports was spent before this event, so the budgets that are checked for this event
+    // include it.
     let reported = rules.reported_spend(event, state);
     let state = &with_reported(state, reported.as_ref());
     let input = MatchInput { event, facts, state };

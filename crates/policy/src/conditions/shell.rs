@@ -38,9 +38,9 @@ pub(crate) struct ShellCondition {
     pub(crate) input: Option<PathGlobs>,
     /// A file that the command's output is redirected into matches. Globs as in `match.path`.
     pub(crate) output: Option<PathGlobs>,
-    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an
-    /// interpreter counts only if it would run its input as a script. An empty name matches a program that is known
-    /// only at run time. With `!`, the output must not reach these programs.
+    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an interpreter
+    /// matches only if it would run its input as a script. An empty name matches a program that is known only at run
+    /// time. With `!`, the output must not reach these programs.
     pub(crate) pipes_into: Option<NameGlobs>,
     /// Globs on the last program that the command's output reaches.
     pub(crate) ends_in: Option<NameGlobs>,

@@ -21,7 +21,7 @@ pub(crate) use lookup::KindIndex;
 pub(crate) use needs::{NeedList, Rarity};
 pub(crate) use term::IndexTerm;
 
-/// The number of a rule and of one of its alternatives; [`WHOLE_RULE`] stands for the whole rule.
+/// The number of a rule and of one of its alternatives; [`WHOLE_RULE`] means the whole rule.
 pub(crate) type IndexEntry = (u32, u16);
 
 pub(crate) const WHOLE_RULE: u16 = u16::MAX;

@@ -6,7 +6,7 @@ use super::Expander;
 use super::parameter_value::ParameterValue;
 use crate::ArithmeticText;
 
-/// Nesting depth of parentheses, operators and variables whose values are expressions.
+/// Maximum nesting depth of parentheses, operators and variables whose values are expressions.
 const MAX_ARITHMETIC_DEPTH: u32 = 32;
 /// Maximum length of an expression. Longer expressions have an unknown value.
 const MAX_ARITHMETIC_BYTES: usize = 4096;

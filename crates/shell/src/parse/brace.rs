@@ -7,7 +7,7 @@ use super::{ParseResult, ShellParser};
 use crate::ast::{BraceExpansion, BraceKind, Literal, UnparsedReason, Word, WordPart};
 use crate::{SmallList, Span};
 
-/// Nesting depth of braces in one word.
+/// Maximum nesting depth of braces in one word.
 const MAX_BRACES: usize = 24;
 
 /// Parts of a word, and pending text that is not a part yet.
