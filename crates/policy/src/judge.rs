@@ -51,8 +51,8 @@ enum MatchResult {
     NoMatch(MatchFailure),
     /// All conditions are true.
     Matched(String),
-    /// A match is possible: unparsed text mentions what the rule looks for, or a word that is known only at run time
-    /// would have to be an option.
+    /// A match is possible. Either unparsed text mentions what the rule looks for, or the rule matches only if a word
+    /// that is known only at run time is an option.
     Possible(Decision, String),
 }
 

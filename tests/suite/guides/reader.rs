@@ -272,8 +272,8 @@ fn answer(text: &str, code: impl Fn() -> String) -> Option<(String, usize)> {
     Some((typed, question.get(0)?.end()))
 }
 
-/// The output as it is finally visible on the screen: of a line that is rewritten, such as a progress line, only the
-/// last text.
+/// The output as it is finally visible on the screen. If a line is rewritten, such as a progress line, only its last
+/// text is included.
 fn last_writing(output: &str) -> String {
     let lines = output
         .split('\n')
