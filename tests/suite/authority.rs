@@ -10,7 +10,7 @@ use crate::terminal_user::{SocketDaemon, code};
 
 const RULE: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
 
-/// A home in which the test process is treated as an agent, because it has called a hook.
+/// A state directory in which the test process is marked as an agent, because it has called a hook.
 fn home_with_agent() -> TestContext {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);

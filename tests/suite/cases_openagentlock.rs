@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/openagentlock.jsonl`: decisions that OpenAgentLock made by its own policies.
+//! The lines of `tests/cases/openagentlock.jsonl`: decisions that OpenAgentLock, another guard for agents, made by its
+//! own policies.
 //!
 //! If a line contains a policy, the policy is imported and applied, and both the decision and the message
 //! must be equal. `@baseline` means OpenAgentLock's built-in gates. For these lines our built-in rules must

@@ -121,7 +121,7 @@ fn call(test: &TestContext, tool: &str, input: &Value) -> String {
     .to_string()
 }
 
-/// A home after `install`, with Claude Code on the machine.
+/// A state directory after `install`, with Claude Code on the machine.
 fn home_with_claude_code() -> TestContext {
     let test = TestContext::new();
     set_mode(&test, 0o700);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Gives every test a separate home, and runs the program in a clean environment.
+//! Gives every test its own state directory (`home`), home directory (`person`) and working directory (`work`), and
+//! runs the program in a clean environment.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -91,7 +92,7 @@ impl TestContext {
         records.iter().map(leaf).collect()
     }
 
-    /// Runs the program with a temporary home and an otherwise empty environment.
+    /// Runs the program with a temporary state directory and an otherwise empty environment.
     pub(crate) fn run(&self, args: &[&str]) -> CommandOutput {
         self.run_with(args, b"")
     }

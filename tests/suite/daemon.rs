@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A separate daemon for a test: the real program in a temporary home, and its clients.
+//! A separate daemon for a test: the real program with a temporary state directory, and its clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -62,7 +62,7 @@ impl RunningDaemon {
         (child, address.unwrap_or_else(|| panic!("the daemon printed no address: {ready}")))
     }
 
-    /// Ends the daemon and starts another in the same home.
+    /// Ends the daemon and starts another with the same state directory.
     pub(crate) fn restart(mut self) -> Self {
         self.signal(rustix::process::Signal::TERM);
         assert!(self.wait(), "{}", self.log());

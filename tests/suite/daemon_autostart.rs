@@ -18,7 +18,7 @@ fn hook(test: &TestContext) {
     assert!(ran.stdout.contains("deny"), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// Stops the daemon of a home when the test ends, even if the test fails.
+/// Stops the daemon of a state directory when the test ends, even if the test fails.
 struct DaemonCleanup<'a>(&'a TestContext);
 
 impl Drop for DaemonCleanup<'_> {

@@ -19,7 +19,7 @@ fn every_example_of_the_guide_works_as_written() {
     let home = served.test.home();
     let mut tried = 0;
     for block in blocks(&page, "sh").into_iter().filter(|block| block.contains("curl")) {
-        // Only the home and the port differ from the guide.
+        // Only the state directory and the port differ from the guide.
         let block = block.replace("~/.local/state/tenterhook", home.to_str().unwrap());
         let block = block.replace("127.0.0.1:7878", &served.address.to_string());
         let command = served.test.command(std::path::Path::new("/bin/sh"), &["-c", &block]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The first minutes of a new user: a mistyped hook path, a used port, an empty home, long output.
+//! The first minutes of a new user: a mistyped hook path, a used port, an empty state directory, long output.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use crate::context::{TestContext, repository};
 use crate::daemon::RunningDaemon;
 use crate::terminal_user::until;
 
-/// A home with a single hook. `runs` contains its command line and further keys.
+/// A state directory with a single hook. `runs` contains its command line and further keys.
 fn home_with_hook(runs: &str) -> TestContext {
     let test = TestContext::new();
     test.write(

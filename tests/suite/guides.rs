@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs every command in the README, the guides and the SDKs' READMEs in the order of the page, in a temporary
-//! home. `guides/pages.rs` describes what each page needs, and why a command is not run.
+//! Runs every command in the README, the guides and the SDKs' READMEs in the order of the page, with a temporary home
+//! directory. `guides/pages.rs` describes what each page needs, and why a command is not run.
 
 mod links;
 mod markdown;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The commands for harnesses: detecting them, wiring several at once, probing them, and noticing removed hooks.
+//! The commands for harnesses: detecting them, installing hooks in several at once, waiting for a hook call (`doctor
+//! --probe`), and noticing removed hooks.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

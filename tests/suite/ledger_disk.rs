@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home on a full or read-only disk. Calls that cannot be recorded are denied, and work continues once there is free
-//! space again.
+//! A state directory on a full or read-only disk. Calls that cannot be recorded are denied, and work continues once
+//! there is free space again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// Runs a shell script with a small disk mounted at the home, and returns its output. `None`, with a note, where
-/// the test cannot mount.
+/// Runs a shell script with a small disk mounted at the state directory, and returns its output. `None`, with a note,
+/// where the test cannot mount.
 fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
     let unshare = [["-Urm"].as_slice(), ["-m"].as_slice()].into_iter().find(|args| {
         let mut tried = Command::new("unshare");
@@ -53,7 +53,7 @@ fn decisions(printed: &str) -> Vec<Option<String>> {
     found
 }
 
-/// Path for a copy of the home, which the test checks after the disk is unmounted.
+/// Path for a copy of the state directory, which the test checks after the disk is unmounted.
 fn copy_of_home(test: &TestContext) -> PathBuf {
     test.path("copy")
 }

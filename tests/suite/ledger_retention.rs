@@ -13,7 +13,7 @@ use crate::terminal_user::{SocketDaemon, until};
 const DAY_MS: u64 = 86_400_000;
 const OLD_RECORDS: u64 = 300;
 
-/// A home in use, with records that are 100 days old.
+/// A state directory in use, with records that are 100 days old.
 fn used_home() -> TestContext {
     let test = TestContext::new();
     let ledger = Ledger::open(&test.home().join("ledger"), LedgerOptions::new(|| now_ms() - 100 * DAY_MS));

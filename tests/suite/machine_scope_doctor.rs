@@ -152,7 +152,7 @@ fn install_programs(test: &TestContext) {
     }
 }
 
-/// Runs the program as an account that is not root and has a separate home.
+/// Runs the program as an account that is not root and has a separate home directory.
 fn run_as_account(test: &TestContext, words: &[&str]) -> CommandOutput {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), words);
     command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));

@@ -33,7 +33,7 @@ fn a_program_s_hook_guards_every_agent_and_is_recorded() {
             })
             .await
             .unwrap();
-        // Another agent, through its own hook interface.
+        // Another agent makes the call, through its own hook interface.
         let answer = tokio::task::block_in_place(|| served.bash("mkfs.ext4 image"));
         assert!(
             answer.body.contains("\"deny\"") && answer.body.contains("no new file systems"),

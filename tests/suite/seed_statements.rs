@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks that each statement of the four seeds is covered by a test, or that a reason is given why it is not.
+//! Checks that each statement of the four seeds (the documents that this project started from) is covered by a test, or
+//! that a reason is given why it is not.
 //!
 //! `tests/seeds/*.jsonl` lists the statements in our own words. A comment right above a test names the statements
 //! that it covers: `// seed: 003-063, 003-064` (`#` in Python). `docs/seeds.md` is generated from both.

@@ -16,7 +16,7 @@ use crate::context::{CommandOutput, TestContext};
 
 const DENIED: &str = "permissionDecision\":\"deny";
 
-/// Tenterhook, installed into a home of this name.
+/// Tenterhook, installed into a state directory.
 struct InstalledHook {
     test: TestContext,
     home: PathBuf,
@@ -40,7 +40,7 @@ impl InstalledHook {
     fn command(&self) -> Command {
         let program = self.home.join("bin/tenterhook-hook");
         let mut command = self.test.command(&program, &["claude-code", "pre-tool-use"]);
-        // The environment must not change the home of an installed program.
+        // The environment must not change the state directory of an installed program.
         command.env("TENTERHOOK_HOME", "/nowhere").env("TENTERHOOK_DAEMON_URL", "unix:/nowhere");
         command
     }

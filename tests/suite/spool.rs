@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Decisions that a hook made without a daemon are imported exactly once, and are refused if another account wrote
-//! them. The tests cover same-user mode, in which an attacker who can read the home's key can forge decisions.
+//! them. The tests cover same-user mode, in which an attacker who can read the key in the state directory can forge
+//! decisions.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};

@@ -100,7 +100,7 @@ pub(crate) fn spawn_daemon(test: &TestContext, mut command: Command) -> (Child, 
     (child, ready.trim_end().to_owned())
 }
 
-/// A daemon in the home of a test. It ends when dropped.
+/// A daemon that uses the state directory of a test. It ends when dropped.
 pub(crate) struct SocketDaemon<'a> {
     pub(crate) test: &'a TestContext,
     child: Child,

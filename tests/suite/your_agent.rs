@@ -35,7 +35,7 @@ fn plain_http_works_as_written() {
     let said: Vec<_> = blocks(&page, "sh")
         .into_iter()
         .map(|block| {
-            // Only the home and the port differ from the guide.
+            // Only the state directory and the port differ from the guide.
             let block = block.replace("~/.local/state/tenterhook", home.to_str().unwrap());
             let block = block.replace("127.0.0.1:7878", &served.address.to_string());
             let block =

@@ -26,7 +26,7 @@ pub struct Approval {
     pub digest: String,
     /// When the call started to wait.
     pub since: Timestamp,
-    /// When the call is denied if no user answers.
+    /// Time at which the call is denied if no user has answered.
     pub until: Timestamp,
     /// Id of the harness.
     pub source: String,

@@ -36,7 +36,8 @@ pub struct LedgerRecord {
     pub erased: bool,
     /// Whether the record was pruned.
     pub pruned: bool,
-    /// Whether the hook decided without the daemon, and a different record of the same event is the valid one.
+    /// Whether this decision did not reach the harness, because the hook had timed out and decided without the daemon.
+    /// A later record of the same event contains the decision that the harness received.
     pub undelivered: bool,
 }
 

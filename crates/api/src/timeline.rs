@@ -69,7 +69,8 @@ pub struct TimelineStep {
     pub pruned: bool,
     /// Whether the content was erased.
     pub erased: bool,
-    /// Whether the hook decided without the daemon, and a different step of the same event is the valid one.
+    /// Whether this decision did not reach the harness, because the hook had timed out and decided without the daemon.
+    /// A later step of the same event contains the decision that the harness received.
     pub undelivered: bool,
 }
 

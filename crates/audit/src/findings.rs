@@ -50,9 +50,9 @@ pub struct AuditFindings {
     pub projects: BTreeMap<String, VerdictCounts>,
     /// Calls by week and verdict; the key is the Monday in milliseconds.
     pub weeks: BTreeMap<u64, VerdictCounts>,
-    /// Number of asked calls by hash of the session.
+    /// Number of calls that would have been asked about, by hash of the session.
     sessions: HashMap<u64, u64>,
-    /// Number of asked calls by day.
+    /// Number of calls that would have been asked about, by day.
     days: BTreeMap<u64, u64>,
     /// Parts of transcripts that could not be parsed, by harness and reason.
     pub unread: BTreeMap<(&'static str, String), u64>,
@@ -115,7 +115,7 @@ pub struct AuditedCall {
 /// How often the user would have been interrupted.
 #[derive(Debug, Serialize)]
 pub struct Interruptions {
-    /// Total number of asked calls.
+    /// Total number of calls that would have been asked about.
     pub asked: u64,
     /// Number of sessions.
     pub sessions: usize,
@@ -249,14 +249,14 @@ impl AuditFindings {
         }
     }
 
-    /// Rules by number of denied and asked calls, largest first.
+    /// Rules, sorted by the number of calls that they would have denied or asked about, largest first.
     pub fn rules_by_matches(&self) -> Vec<(&String, &RuleCounts)> {
         let mut rules: Vec<_> = self.rules.iter().collect();
         rules.sort_by_key(|(name, rule)| (std::cmp::Reverse(rule.denied + rule.asked), *name));
         rules
     }
 
-    /// Projects by number of denied and asked calls, largest first.
+    /// Projects, sorted by the number of calls that would have been denied or asked about, largest first.
     pub fn projects_by_matches(&self) -> Vec<(&String, &VerdictCounts)> {
         let mut projects: Vec<_> = self.projects.iter().collect();
         projects.sort_by_key(|(name, [go, ask, deny])| (std::cmp::Reverse((ask + deny, *go)), *name));

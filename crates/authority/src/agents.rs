@@ -31,7 +31,7 @@ pub const OWN_AGENT: &str = "tenterhook-agent";
 /// Names of Tenterhook's programs that agents start as hooks.
 const HOOK_PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook"];
 
-/// The agents of a home.
+/// The agents of a state directory.
 #[derive(Debug)]
 pub struct Agents {
     dir: PathBuf,
@@ -73,7 +73,7 @@ pub struct Agent {
 }
 
 impl Agents {
-    /// The agents of a home.
+    /// The agents of a state directory.
     pub fn of(home: &Home) -> Self {
         let dir = home.run().join("agents");
         let (is_failing, outside) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The secret that a home shares with the user's authenticator app: `<state>/totp`, private to its owner.
+//! The secret that a state directory shares with the user's authenticator app. It is in `<state>/totp`, which only its
+//! owner can read.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ const MAX_ATTEMPTS: usize = 5;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 
-/// The authenticator codes of a home. The file is changed under a lock, so each code is accepted only once.
+/// The authenticator codes of a state directory. The file is changed under a lock, so each code is accepted only once.
 #[derive(Debug)]
 pub struct Enrolment {
     home: Home,
@@ -63,7 +64,7 @@ struct EnrolmentFile {
 }
 
 impl Enrolment {
-    /// The authenticator codes of a home.
+    /// The authenticator codes of a state directory.
     pub fn of(home: &Home) -> Self {
         Self { home: home.clone() }
     }

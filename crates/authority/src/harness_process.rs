@@ -2,9 +2,10 @@
 
 //! Finds the process above a hook that is plausibly the harness.
 //!
-//! An agent can make a program that it did not start run a hook, for example with `tmux run-shell`, `systemd-run
-//! --user`, `at` or `ssh localhost`. If that program were marked as an agent, privileged actions would be refused in
-//! every terminal below it, including the user's own. So programs that host other processes are never marked.
+//! An agent can cause a hook to run below a program that the agent did not start, for example with `tmux run-shell`,
+//! `systemd-run --user`, `at` or `ssh localhost`. If that program were marked as an agent, privileged actions would be
+//! refused in every terminal below it, including the user's own. So programs that host other processes are never
+//! marked.
 
 use std::path::Path;
 

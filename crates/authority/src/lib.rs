@@ -29,16 +29,16 @@ pub use tenterhook_api::AuthorityProof as Proof;
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 
-/// Decides which callers may perform privileged actions in a home.
+/// Decides which callers may perform privileged actions on a state directory.
 #[derive(Debug)]
 pub struct Authority {
     /// Codes of the authenticator app.
     pub codes: Enrolment,
     /// Marks of guarded agents.
     pub agents: Agents,
-    /// The account that owns the home.
+    /// The account that owns the state directory.
     owner: u32,
-    /// Whether the home is machine-wide. If it is, root needs no proof.
+    /// Whether the state directory is machine-wide. If it is, root needs no proof.
     system: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct AuthorityRefusal {
 // === impl Authority ===
 
 impl Authority {
-    /// The gate of a home that belongs to the account `owner`.
+    /// The gate of a state directory that belongs to the account `owner`.
     pub fn of(home: &Home, owner: u32) -> Self {
         Self { codes: Enrolment::of(home), agents: Agents::of(home), owner, system: home.is_machine_wide() }
     }

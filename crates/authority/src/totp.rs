@@ -25,8 +25,8 @@ pub fn code_at(secret: &[u8], step: u64) -> Option<String> {
     Some(format!("{number:0CODE_DIGITS$}"))
 }
 
-/// The time step to which a code belongs: the current step, the previous one or the next one, because the clocks of two
-/// machines differ slightly.
+/// The time step to which a code belongs. The previous and the next step are tried as well as the current one, because
+/// the clocks of two machines differ slightly.
 pub fn matching_step(secret: &[u8], given: &str, now_ms: u64) -> Option<u64> {
     let given: String = given.chars().filter(|letter| !letter.is_whitespace()).collect();
     let now = step_at(now_ms);

@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str) -> Vec<CommandText> {
     pieces
 }
 
-/// Returns the text after `RUN`, also after `ONBUILD`.
+/// Returns the text after `RUN` or `ONBUILD RUN`.
 fn run_arguments(line: &str) -> Option<&str> {
     let word = |line: &'_ str, name: &str| {
         let head = line.get(..name.len())?;

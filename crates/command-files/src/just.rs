@@ -46,8 +46,8 @@ pub(crate) fn read(text: &str) -> Vec<CommandText> {
     pieces
 }
 
-/// Returns the commands that `just` runs for these recipes, or for the first recipe if none is named: the lines of the
-/// recipes and of those they depend on.
+/// Returns the commands that `just` runs for these recipes: the lines of the recipes and of the recipes that they
+/// depend on. If no recipe is named, the first recipe of the file is used.
 pub fn read_tasks(text: &str, recipes: &[String]) -> Vec<CommandText> {
     let headers: Vec<_> =
         text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, parse_header(line)?))).collect();

@@ -21,8 +21,8 @@ pub(crate) fn read(text: &str) -> Vec<CommandText> {
     read_lines(lines.iter(), &collect_variables(&lines))
 }
 
-/// Returns the commands that `make` runs for these targets, or for the default target if there are none: the recipes of
-/// the targets and of their prerequisites, and `$(shell …)` outside recipes.
+/// Returns the commands that `make` runs for these targets: the recipes of the targets and of their prerequisites, and
+/// `$(shell …)` outside recipes. If no target is named, the default target is used.
 pub fn read_tasks(text: &str, targets: &[String]) -> Vec<CommandText> {
     let lines = logical_lines(text);
     let variables = collect_variables(&lines);

@@ -173,7 +173,7 @@ impl<'a> PipelineFile<'a> {
                 }]
             }
             Value::List(items) => items.iter().flat_map(|item| self.command_texts(item, change)).collect(),
-            // `- cmd: …` of a Taskfile is a map of its own.
+            // In a Taskfile, `- cmd: …` is a separate map, which `read_maps` visits by itself.
             _ => Vec::new(),
         }
     }

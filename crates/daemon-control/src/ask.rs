@@ -79,8 +79,8 @@ pub fn request_within(
     Err(text("hint").and_then(hint_for_users).into_iter().fold(error, Failure::hint))
 }
 
-/// Adapts a hint of the API to the command line: a hint that names API paths is replaced with the command for its first
-/// path, because command-line users do not send requests themselves.
+/// Adapts a hint of the API to the command line. If the hint names API paths, it is replaced with the command for the
+/// first path, because command-line users do not send requests themselves.
 fn hint_for_users(hint: &str) -> Option<String> {
     const COMMANDS: &[(&str, &str)] = &[
         ("/v1/approvals", "`tenterhook approvals list` lists them"),

@@ -40,9 +40,9 @@ impl PeerAccount {
         }
     }
 
-    /// Whether this connection may not use a link or browser session that belongs to the `known` accounts. A local
-    /// connection whose account is unknown is refused as well: its socket is already closed, or the tables cannot be
-    /// read.
+    /// Whether this connection is refused, because the link or browser session belongs only to the `known` accounts. A
+    /// local connection whose account is unknown is refused as well: its socket is already closed, or the tables cannot
+    /// be read.
     pub fn is_refused(self, known: &[u32]) -> bool {
         match self {
             Self::Account(uid) => !known.contains(&uid),

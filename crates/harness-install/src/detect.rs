@@ -32,8 +32,8 @@ pub fn detect(harness: &Harness, ground: &MachineEnvironment<'_>) -> Option<Dete
     let program = signs.programs.iter().find_map(|name| on_path(ground, name));
     let settings =
         harness.installer().and_then(|installer| (installer.directory)(ground, &SettingsScope::User));
-    // A harness without a program of its own may share its settings directory, which then does not prove that it is
-    // installed.
+    // A harness without its own program may share its settings directory with another harness. The directory then does
+    // not prove that the harness is installed.
     let settings = settings.filter(|_| !signs.programs.is_empty());
     let traces = signs.traces.iter().filter_map(|trace| match Path::new(trace) {
         whole if whole.is_absolute() => Some(whole.to_owned()),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{InstallRequest, file};
 
-/// The `.env` files that a harness reads: in the project and in each home directory, and in the settings directory
-/// below each.
+/// The `.env` files that a harness reads: in the project, in each home directory, and in the settings directory below
+/// each of these directories.
 pub(crate) fn env_files_of(order: &InstallRequest, directory: &str) -> Vec<PathBuf> {
     let homes = order.user_home.iter().chain(&order.account_homes);
     let mut files: Vec<PathBuf> = Vec::new();

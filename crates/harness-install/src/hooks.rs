@@ -62,8 +62,8 @@ pub(super) fn stays_plain_json(before: &str, after: &str) -> Result<(), EditChec
     }
 }
 
-/// Whether the command is one that Tenterhook writes for the harness. The state directory in the command may be any.
-/// A longer command that contains such a command belongs to the user.
+/// Whether the command is one that Tenterhook writes for the harness. The command may name any state directory. A
+/// longer command that contains such a command belongs to the user.
 pub fn is_our_command(harness: &tenterhook_harness::Harness, command: &str) -> bool {
     let command = command.strip_suffix(OR_REFUSE).unwrap_or(command);
     let Some((program, rest)) = command.rsplit_once("/bin/tenterhook-hook' ") else { return false };

@@ -115,8 +115,9 @@ impl ReceiptStore {
 
     /// Finds the receipt for `settings`, and the path where it is stored or would be stored.
     ///
-    /// The receipt of a harness's first settings file has the plain name. Receipts of other files (a project's file,
-    /// or a second file of the same install) have different names, so that no receipt overwrites another.
+    /// The receipt of a harness's first settings file is named after the harness. The names of other receipts (for a
+    /// project's file, or for a second file of the same install) also contain a hash of the file's path, so that no
+    /// receipt overwrites another.
     pub fn find(
         &self,
         settings: &Path,

@@ -113,7 +113,7 @@ pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> AddedPack {
     }
 }
 
-/// Writes the files of a pack into its directory in a home, and removes the files of an earlier version.
+/// Writes the files of a pack into the pack's configuration directory, and removes the files of an earlier version.
 pub fn install_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), Failure> {
     let dir = home.packs().join(name);
     make_private_dir(&dir)?;

@@ -11,8 +11,8 @@ pub enum Certainty {
     /// The fact is true whenever the call runs: every word it was derived from is known.
     #[default]
     Certain,
-    /// The fact may be true. A word is a pattern or is only known at run time, only zsh parses the text this way, or
-    /// the command is in a function that is never called by name.
+    /// The fact may be true. There are three reasons for doubt: a word is a pattern or is known only at run time, only
+    /// zsh parses the text as this fact assumes, or the command is in a function that is never called by name.
     Possible,
 }
 

@@ -31,7 +31,7 @@ pub use openagentlock::{OpenAgentLockMode, import_openagentlock, import_openagen
 pub struct ImportedRules {
     /// Text of the rule file.
     pub yaml: String,
-    /// Number of gates or permission rules that were converted.
+    /// Number of OpenAgentLock gates or Claude Code permission rules that were converted.
     pub carried: usize,
     /// Settings and rules that were not converted, each with the reason.
     pub left_out: Vec<Problem>,

@@ -40,7 +40,8 @@ pub struct RuleNote {
     pub counts: bool,
     /// Verdict of the rule, whether or not it applies.
     pub verdict: Decision,
-    /// What the rule matched and, if the match does not apply, why; or the first condition that failed.
+    /// What the rule matched, or the first condition that failed. If the match does not apply, also the reason for
+    /// that.
     pub why: String,
 }
 
@@ -50,14 +51,15 @@ enum MatchResult {
     NoMatch(MatchFailure),
     /// All conditions are true.
     Matched(String),
-    /// A match is possible: unparsed text mentions what the rule looks for, or a word that is known only at run time
-    /// would have to be an option.
+    /// A match is possible. Either unparsed text mentions what the rule looks for, or the rule matches only if a word
+    /// that is known only at run time is an option.
     Possible(Decision, String),
 }
 
-/// Evaluates the rules on an event. The event's time counts as the current time.
+/// Evaluates the rules on an event. The event's time is used as the current time.
 pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> PolicyJudgement {
-    // Usage that a transcript reports was spent before this event, so it counts for this event.
+    // Usage that a transcript reports was spent before this event, so the budgets that are checked for this event
+    // include it.
     let reported = rules.reported_spend(event, state);
     let state = &with_reported(state, reported.as_ref());
     let input = MatchInput { event, facts, state };

@@ -44,7 +44,7 @@ pub struct Rule {
     pub(crate) expires: Option<Timestamp>,
     pub(crate) overrides: Vec<String>,
     pub(crate) locked: bool,
-    /// Number of the rule's file, if only the first matching rule of that file counts.
+    /// Number of the rule's file, if only the first matching rule of that file applies.
     pub(crate) first_of: Option<usize>,
     /// Whether the reason is fixed: no text of the rule may reach a model.
     pub(crate) fixed_reason: bool,

@@ -15,8 +15,8 @@ pub struct RuleSource<'a> {
     pub text: &'a str,
     /// Layer that the rules belong to.
     pub layer: SourceLayer,
-    /// Whether the user has reviewed this text, or only its owner can write the file. Files of a project and of the
-    /// organisation can be untrusted.
+    /// Whether the text is trusted: the user has reviewed it, or only the owner can write the file. Only files of a
+    /// project or of the organisation can be untrusted.
     pub trusted: bool,
 }
 
@@ -69,7 +69,7 @@ impl RuleSource<'_> {
         self.distrust_reason().is_some()
     }
 
-    /// Returns why rules of this source may only be stricter than the others, and how to change that.
+    /// Returns why rules of this source may only make the policy stricter, and how to change that.
     pub(crate) fn distrust_reason(&self) -> Option<(&'static str, &'static str)> {
         match self.layer {
             _ if self.trusted => None,

@@ -93,7 +93,8 @@ pub struct StateDelta {
     /// Spend on models, with its day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<DailySpend>,
-    /// Spend on earlier days that is only now known. It counts for the session, but not for any day.
+    /// Spend on earlier days that is only now known. It is added to the session's total, but not to the total of any
+    /// day.
     #[serde(skip_serializing_if = "SpendTotals::is_nothing")]
     pub earlier: SpendTotals,
     /// Totals that the transcript reports with this event.

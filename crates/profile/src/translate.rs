@@ -44,10 +44,10 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
 
 /// Merges a hook's request into the original request.
 ///
-/// In the profile of LLxprt's hook documentation, only those values of `generationConfig` are replaced that the hook
-/// sets, and `systemInstruction` is used. In the other profiles, a `config` from a hook replaces all four keys that
-/// hooks see, so keys that the hook omits are dropped. As in the harnesses, all other keys of the configuration are
-/// kept.
+/// In the profile of LLxprt's hook documentation, only the values of `generationConfig` that the hook sets are
+/// replaced, and the hook's `systemInstruction` is used. In the other profiles, a `config` from a hook replaces all
+/// four keys that hooks see, so keys that the hook omits are dropped. As in the harnesses, all other keys of the
+/// configuration are kept.
 pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) -> Value {
     let hook = seed::understand(hook);
     let mut request = Map::new();

@@ -69,7 +69,7 @@ impl Programs {
     }
 
     /// Finds a program by name: `cp`, `gcp`, `python3.12`, `mkfs.ext4`. The name must not contain a directory.
-    /// Descriptions that only add are not included; see [`Programs::find_addition`].
+    /// Descriptions that only add to another description are not included; see [`Programs::find_addition`].
     pub fn find(&self, name: &str) -> Option<Program<'_>> {
         if !self.user_tables.replacing.is_empty()
             && let Some(program) = Program::in_table(&self.user_tables.replacing, name)
@@ -84,7 +84,7 @@ impl Programs {
         self.user_tables.added.len()
     }
 
-    /// Returns the description of a program in an additional layer. Its results count in addition to those of
+    /// Returns the description of a program in an additional layer. Its results apply in addition to those of
     /// [`Programs::find`].
     pub fn find_addition(&self, layer: usize, name: &str) -> Option<Program<'_>> {
         Program::in_table(self.user_tables.added.get(layer)?, name)
@@ -225,7 +225,8 @@ impl<'a> Program<'a> {
         self.record.connects
     }
 
-    /// Whether the program or a sub-command runs its operands, or a shell on standard input, in place.
+    /// Whether the program or a sub-command runs its operands, or a shell on standard input, in its own environment:
+    /// not on another machine, in a container or below another root.
     pub fn wraps(&self) -> bool {
         self.record.wraps
     }

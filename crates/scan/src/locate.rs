@@ -12,7 +12,7 @@ use tenterhook_rulebook::{Rulebook, Ruling, command_event};
 
 /// Maximum number of bytes of earlier statements that are kept as context for later statements.
 const MAX_CONTEXT_BYTES: usize = 4 * 1024;
-/// Maximum total number of bytes that are evaluated as a statement together with its context.
+/// Maximum number of bytes, over all statements of a text, that are evaluated as a statement together with its context.
 const MAX_CONTEXT_EVALUATION_BYTES: usize = 256 * 1024;
 /// Maximum number of bytes that are evaluated at once.
 const MAX_EVALUATED_BYTES: usize = 60 * 1024;
@@ -41,8 +41,8 @@ pub(crate) fn find_lines(
         let text = own.join("\n");
         let mut rulings = objections(&text);
         if !rulings.is_empty() && !before.is_empty() && together < MAX_CONTEXT_EVALUATION_BYTES {
-            // A rule asks or denies if the statement is evaluated alone. With its context, the verdict may be milder
-            // or stricter.
+            // Evaluated alone, the statement is denied or asked about. Together with its context, it may get a milder
+            // or a stricter verdict.
             together += before.len() + text.len();
             rulings = objections(&format!("{before}{text}"));
         }
@@ -60,8 +60,8 @@ pub(crate) fn find_lines(
             found.add(line, ruling);
         }
     }
-    // Some rules match only the whole text. They are reported at the first statement at which the text up to there
-    // matches.
+    // Some rules match only the whole text. Such a rule is reported at the first statement for which the text up to the
+    // end of that statement matches.
     for ruling in whole.unwrap_or_default() {
         if !found.has(&ruling) {
             let shows = |end: usize| {

@@ -49,8 +49,7 @@ fn find_pem(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let from = label_end + 5;
-    // The body of the key consists of base64, headers and line breaks. A line break may be written as `
-    // `.
+    // The body of the key consists of base64, headers and line breaks. A line break may be written as `\n`.
     let inside = |byte: &u8| {
         byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=\\:,.()\"'#>|*@<".contains(byte)
     };

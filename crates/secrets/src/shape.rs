@@ -84,8 +84,7 @@ pub(super) fn can_begin_at(bytes: &[u8], at: usize) -> bool {
     if sign || !TokenAlphabet::Url.contains(*before) {
         return true;
     }
-    // The preceding character may be the end of `
-    // `, `\t` or `\r` in quoted text, or of `%3D` in a URL.
+    // The preceding character may be the end of `\n`, `\t` or `\r` in quoted text, or of `%3D` in a URL.
     let at_back = |back: usize| at.checked_sub(back).and_then(|at| bytes.get(at));
     matches!(before, b'n' | b't' | b'r') && at_back(2) == Some(&b'\\')
         || before.is_ascii_hexdigit() && at_back(3) == Some(&b'%')

@@ -6,9 +6,9 @@
 //!
 //! - *repeated*: the next call equals the denied call;
 //! - *taken*: the next call follows the suggestion. If the suggestion contains commands in backticks, the next command
-//!   must contain every plain word of one of these commands. Otherwise the next call must use a program or tool that
-//!   the suggestion names and that was not the denied one, or run the denied program with other arguments without being
-//!   denied or asked about;
+//!   must contain every plain word of one of these commands. If it contains none, there are two ways to follow it. The
+//!   next call uses a program or tool that the suggestion names and that differs from the denied one. Or the next call
+//!   runs the denied program with other arguments, and its verdict is neither deny nor ask;
 //! - *other*: anything else.
 //!
 //! Before that call, the result is *open*. A denial without a suggestion ends as *repeated* or *other*.

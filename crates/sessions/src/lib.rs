@@ -77,7 +77,7 @@ pub struct SessionProjector {
     /// Home directory that `~` refers to.
     person: Option<String>,
     prices: Arc<PriceTable>,
-    /// Called when a session without a body receives an event.
+    /// Called when an event arrives for a session whose body (its details) was dropped from memory.
     signal: Box<dyn Fn() + Send + Sync>,
 }
 

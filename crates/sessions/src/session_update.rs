@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The changes that an event made to its session, for followers. Nothing is collected without followers.
+//! The changes that an event made to its session, for programs that follow the session. If no program follows it,
+//! nothing is collected.
 
 use tenterhook_api::{RecordPosition, SessionChange, SessionEvent};
 use tenterhook_event::Event;

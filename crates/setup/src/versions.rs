@@ -16,7 +16,7 @@ use tenterhook_error::Failure;
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Command that updates the hooks and the daemon to this version.
 pub const REFRESH_COMMAND: &str = "tenterhook self refresh";
-/// Version shown if the marker file names none: 0.1.0 and earlier did not write it.
+/// Version shown if the marker file contains no version. Versions up to 0.1.0 did not write one.
 const UNMARKED_VERSION: &str = "0.1.0 or older";
 
 /// Version of a program, compared with the running one.

@@ -146,8 +146,8 @@ fn ask_with(
 
 /// Connects within a time limit. A path that is too long for a socket address is opened through its directory.
 ///
-/// If the queue of a daemon that accepts no connections is full, the kernel blocks the caller, and the standard
-/// library has no timeout for that. So another thread connects, and is abandoned if it takes too long.
+/// If a daemon accepts no connections and its queue is full, the kernel blocks the caller. The standard library has no
+/// timeout for that. So another thread connects, and is abandoned if it takes too long.
 pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let (send, receive) = std::sync::mpsc::channel();
     let socket = socket.to_owned();

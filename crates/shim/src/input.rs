@@ -22,9 +22,9 @@ const READ_CHUNK_BYTES: usize = 8 * 1024;
 pub(crate) const NONBLOCKING: i32 =
     if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 0x80 } else { 0x800 };
 
-/// Reads standard input to its end. Reads at most one byte more than allowed, so that an oversized payload is
-/// noticed. A pipe that is never closed must not block the agent, and the call must not pass because the harness
-/// gives up. So such a read fails with [`ErrorKind::TimedOut`].
+/// Reads standard input to its end. Reads at most one byte more than allowed, so that an oversized payload is noticed.
+/// If the pipe is never closed, the read fails with [`ErrorKind::TimedOut`]: it must not block the agent, and it must
+/// end before the harness gives up and lets the call pass.
 pub fn read(within: Duration) -> std::io::Result<Vec<u8>> {
     let until = Instant::now() + within;
     let own = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);

@@ -29,9 +29,8 @@ pub fn skip_test(reason: &str) {
     let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
-/// How long anything in a test may take. It is far more than a busy machine needs, so it only catches a hang
-/// and measures nothing. If a test expects that something is not waited for, that thing must take longer than
-/// this.
+/// How long anything in a test may take. It is far more than a busy machine needs, so it only catches a hang and
+/// measures nothing. If a test checks that the code does not wait for something, that thing must take longer than this.
 pub const HANG_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Fails the test if more than [`HANG_TIMEOUT`] has passed since `began`.

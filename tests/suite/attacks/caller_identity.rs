@@ -24,7 +24,7 @@ pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// The attack program, ready to run in a temporary home.
+/// The attack program, ready to run with a temporary state directory.
 pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Command {
     let payload = test.write("payload.json", &test.bash("ls"));
     let mut command = test.command(python, &[]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A dashboard link and its session work only for the account that owns the home, over every route to the port. Another
-//! local server cannot lock the browser out.
+//! A dashboard link and its session work only for the account that owns the state directory, over every route to the
+//! port. Another local server cannot lock the browser out.
 
 use std::net::TcpStream;
 

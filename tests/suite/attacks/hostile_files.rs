@@ -68,7 +68,7 @@ fn make_pipe(path: &Path) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
 }
 
-/// A home with all files that a daemon and hooks create.
+/// A state directory with all files that a daemon and hooks create.
 fn home_in_use() -> TestContext {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny, limit: {calls: 3, per: session}}\n");
@@ -323,7 +323,7 @@ fn restoring_an_older_snapshot_does_not_restore_older_rules() {
     );
     std::fs::remove_file(test.home().join("snapshot/home")).unwrap();
     press();
-    // The older snapshot is complete and was sealed by this home.
+    // The older snapshot is complete and was sealed with the key of this state directory.
     std::fs::write(test.home().join("snapshot/home"), &older).unwrap();
     let ran = run_hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
@@ -389,7 +389,7 @@ fn on_a_read_only_file_system_calls_are_refused_at_once_with_the_reason() {
     assert_eq!(ran.exit, 0, "a ledger that cannot be written can be verified: {}{}", ran.stdout, ran.stderr);
 }
 
-/// Ledger directory of a test's home, for other modules.
+/// Ledger directory of a test, for other modules.
 pub(super) fn ledger_dir(test: &TestContext) -> PathBuf {
     test.home().join("ledger")
 }

@@ -14,7 +14,7 @@ use tenterhook_ledger::{Durability, Ledger, LedgerOptions, Reader};
 use super::hostile_files::{ledger_dir, limited_command};
 use crate::context::TestContext;
 
-/// A home whose ledger has decisions with checkpoints, one of them a denial.
+/// A state directory whose ledger contains decisions and checkpoints. One of the decisions is a denial.
 fn home_with_records() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {

@@ -12,7 +12,7 @@ use crate::context::{CommandOutput, TestContext};
 pub(super) const HARNESSES: [&str; 9] =
     ["claude-code", "codex", "gemini", "llxprt", "qwen", "opencode", "copilot", "cline", "cursor"];
 
-/// A home with a project and a directory beside it.
+/// A home directory with a project and a directory beside it.
 pub(super) fn home_with_project() -> TestContext {
     let test = TestContext::new();
     test.write("person/precious/thesis.txt", "years of work");

@@ -2,9 +2,9 @@
 
 //! Compares the output that a page shows with the output of the command.
 //!
-//! Values that differ from run to run (ids, hashes, times, durations, sizes, process ids, the number of built-in
-//! rules, the account) are treated as equal, and so are runs of blanks. In a page, `…` stands for any text within a
-//! line. A line that contains only `…` stands for any lines.
+//! Values that differ from run to run (ids, hashes, times, durations, sizes, process ids, the number of built-in rules,
+//! the account) are treated as equal, and so are runs of blanks. In a page, `…` matches any text within a line. A line
+//! that contains only `…` matches any number of lines.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A reader who follows a page: an account with a temporary home, a git project, and a terminal on which every
-//! command runs, so that prompts can be answered.
+//! A reader who follows a page: an account with a temporary home directory, a git project, and a terminal on which
+//! every command runs, so that prompts can be answered.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -227,7 +227,7 @@ impl Reader {
         totp::code_at(&secret, totp::step_at(tenterhook_home::call_meta::now_ms())).unwrap()
     }
 
-    /// The root of this reader's file system, for files outside of the home.
+    /// The root of this reader's file system, for files outside of the home directory.
     pub(super) fn root(&self) -> &Path {
         self.dir.path()
     }
@@ -272,8 +272,8 @@ fn answer(text: &str, code: impl Fn() -> String) -> Option<(String, usize)> {
     Some((typed, question.get(0)?.end()))
 }
 
-/// The output as it is finally visible on the screen: of a line that is rewritten, such as a progress line, only the
-/// last text.
+/// The output as it is finally visible on the screen. If a line is rewritten, such as a progress line, only its last
+/// text is included.
 fn last_writing(output: &str) -> String {
     let lines = output
         .split('\n')

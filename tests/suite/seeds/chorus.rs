@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 000: common patterns, how Chorus uses them, and best practices.
+//! Seed 000: common patterns, how the desktop program Chorus uses them, and best practices.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Erased, redacted or superseded records are shown as such.
+//! Sessions show which of their records were erased, redacted or superseded.
 
 use tenterhook_event::{
     DecidedCall, Decision, Event, EventId, Finding, HookCall, Origin, Outcome, Timestamp,

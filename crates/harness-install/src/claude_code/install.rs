@@ -85,9 +85,9 @@ pub(crate) fn hooks(
     })
 }
 
-/// Whether Tenterhook wrote the command, for any state directory. The marker alone is not enough: Claude Code drops
-/// it whenever it rewrites the file, and a blocking entry that an uninstall misses would block every tool once the
-/// hook program is gone.
+/// Whether Tenterhook wrote the command. The command may name any state directory. The marker alone is not enough,
+/// because Claude Code drops it whenever it rewrites the file. If an uninstall missed a blocking entry, that entry
+/// would block every tool once the hook program is gone.
 fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command) || is_our_url(command)
 }
@@ -100,7 +100,7 @@ fn is_our_url(url: &str) -> bool {
 /// The daemon's path for hooks of Claude Code.
 const PATH: &str = "/v1/hooks/claude-code";
 
-/// Whether Tenterhook wrote the status line command. The state directory in the command may be any.
+/// Whether Tenterhook wrote the status line command. The command may name any state directory.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status'")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's hooks in Codex's `requirements.toml`, the settings for the whole machine. Measured on 0.166.0: hooks
-//! in this file need no trust, and while it requires `features.hooks`, no setting, profile or flag of an account
+//! Tenterhook's hooks in Codex's `requirements.toml`, the settings for the whole machine. Measured on 0.166.0: hooks in
+//! this file need no trust. While the file requires `features.hooks`, no setting, profile or flag of an account
 //! disables them.
 
 use super::HARNESS;

@@ -63,7 +63,7 @@ pub(super) const INSTALLER: Installer = Installer {
     },
 };
 
-/// Whether Tenterhook wrote the status line command. The state directory in the command may be any.
+/// Whether Tenterhook wrote the status line command. The command may name any state directory.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status' copilot")
 }

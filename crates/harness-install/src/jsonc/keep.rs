@@ -20,7 +20,7 @@ const NO_COMMAND: &str = "\"true\"";
 /// URL of other programs' hooks in the reduced settings; nothing listens there.
 const NO_URL: &str = "\"http://127.0.0.1:9/\"";
 
-/// The text with only these `keys`. A hook runs nothing, unless `is_kept` accepts its command.
+/// The text with only these `keys`. Its hooks run nothing, except hooks whose command `is_kept` accepts.
 pub fn keep_hooks(
     text: &str,
     keys: &[&[&str]],

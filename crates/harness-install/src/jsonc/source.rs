@@ -130,8 +130,7 @@ impl<'t> JsoncSource<'t> {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        // Every line end is counted once. `\r
-        // ` is one line end.
+        // Every line end is counted once, and `\r\n` is one line end.
         let line = 1 + before.matches(['\n', '\r']).count() - before.matches("\r\n").count();
         (line, column)
     }

@@ -46,7 +46,7 @@ impl HarnessWorld {
         Some(Self { name: format!("{id} in {:?}", order.scope), root, installer, order })
     }
 
-    /// Number of test rounds. The machine's settings get fewer, because their files are edited in the same way.
+    /// Number of test rounds. The machine's settings get fewer rounds, because the same code edits their files.
     fn rounds(&self, most: u64) -> u64 {
         if self.order.is_machine() { most / 5 } else { most }
     }

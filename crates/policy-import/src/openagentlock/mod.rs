@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Converts OpenAgentLock's gates to rules.
+//! Converts the policy of OpenAgentLock, another guard for agents, to rules. OpenAgentLock calls its rules gates.
 //!
 //! In OpenAgentLock, the first gate that matches and does not `skip` decides, and `allow` only means that no gate
 //! denies. The rule file therefore has `order: first`, and a gate that allows becomes a rule with `verdict: none`,

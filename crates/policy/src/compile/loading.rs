@@ -25,7 +25,8 @@ use crate::source::{RuleSettings, RuleSource};
 pub enum LoadMode<'a> {
     /// Parses every file, compiles its patterns and checks its examples.
     Checked,
-    /// Takes a file from these compiled rules if its text has not changed since. Other files are parsed and checked.
+    /// Takes a file from these compiled rules if its text has not changed since they were compiled. Other files are
+    /// parsed and checked.
     Trusted(&'a Arc<CompiledRules>),
 }
 

@@ -155,7 +155,8 @@ fn compile_match_limit(wire: &wire::LimitSpec) -> Result<MatchLimit, LimitError>
     }
 }
 
-/// Refuses `overrides` in a rule that is not narrow: overriding other rules is the strongest thing a rule can do.
+/// Refuses `overrides` in a rule that is not narrow, because overriding other rules is the strongest thing a rule can
+/// do. A rule is narrow if it restricts what the call does, not only which tool is called.
 fn check_overrides(
     id: &str,
     overrides: &[String],

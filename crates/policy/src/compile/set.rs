@@ -102,7 +102,7 @@ impl RuleSet {
         self.has_any(|notable| &notable.budgets)
     }
 
-    /// Whether an event, of any kind, reports usage and a rule has a budget that counts it.
+    /// Whether an event reports usage and a rule has a budget. The kind of event does not matter.
     pub fn counts_usage_of(&self, event: &Event) -> bool {
         self.has_budgets() && event.detail.usage.is_some()
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The compiled form of rules, encoded with postcard. The build compiles the baseline to it, rule files are compiled
-//! to it when they are loaded, and snapshots contain it.
+//! The compiled form of rules, encoded with postcard. The build compiles the built-in rule packs to this form. Rule
+//! files are compiled to it when they are loaded, and snapshots contain it.
 //!
 //! The form is a header followed by a body. Rules and their alternatives are slices of the body and are decoded only
 //! when they could match. The keys of the index are in a hash table in the body. Values that take long to build

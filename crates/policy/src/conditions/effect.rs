@@ -21,13 +21,13 @@ use verbs::{OUTSIDE_PATH_FRAGMENTS, RECURSIVE_OPERATIONS, words_for_operation};
 pub(crate) struct EffectCondition {
     /// Operation on the path: any of these.
     pub(crate) does: Option<OneOrMore<FileOp>>,
-    /// Globs on the path, as in `path` above. A recursive operation on a directory also applies to the paths below it.
+    /// Globs on the path, as in `match.path`. A recursive operation on a directory also applies to the paths below it.
     pub(crate) path: Option<PathGlobs>,
-    /// Where that path points: any of these. A path that is known only at run time is at `unknown`.
+    /// Location of the path: any of these. A path that is known only at run time has the location `unknown`.
     pub(crate) place: Option<OneOrMore<PathLocation>>,
     /// Whether the operation also applies to everything below the path.
     pub(crate) recursive: Option<bool>,
-    /// Whether the path must match `path` for certain. If true, a pattern in the call that may stand for a matching
+    /// Whether the path must match `path` for certain. If true, a wildcard in the call that may expand to a matching
     /// path is not enough.
     pub(crate) certain: Option<bool>,
     /// Globs on the program or tool that performs the operation; `!` excludes names.
@@ -84,7 +84,7 @@ impl EffectCondition {
         }))
     }
 
-    /// Checks one operation. On failure, also returns how many conditions matched first.
+    /// Checks one operation. On failure, also returns how many conditions matched before the one that failed.
     fn check(
         &self,
         effect: &FileEffect,

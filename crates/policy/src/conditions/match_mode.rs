@@ -47,7 +47,7 @@ pub(crate) struct Matched {
 
 /// Doubt: a word that is known only at run time may be an option.
 pub(super) const OPEN_OPTION: &str = "a word that is known only at run time is an option";
-/// Doubt: a glob pattern in the call may stand for a guarded path.
+/// Doubt: a glob pattern in the call may match a guarded path.
 pub(super) const OPEN_PATTERN: &str = "the pattern matches a guarded path";
 
 /// Doubt: the joined name of an MCP tool may belong to another server.

@@ -30,17 +30,17 @@ pub(crate) struct ShellCondition {
     /// One operand satisfies all of these conditions.
     pub(crate) operand: Option<OperandCondition>,
     /// A path that the command names matches: an operand, the value of an option, `@file`, `key=file` or an input
-    /// redirection. Globs as in `path` above.
+    /// redirection. Globs as in `match.path`.
     pub(crate) path: Option<PathGlobs>,
     /// Like `path`, but without paths that the command only writes to, excludes or uses as a key.
     pub(crate) reads: Option<PathGlobs>,
-    /// A file that is redirected into the command matches. Globs as in `path` above.
+    /// A file that is redirected into the command matches. Globs as in `match.path`.
     pub(crate) input: Option<PathGlobs>,
-    /// A file that the command's output is redirected into matches. Globs as in `path` above.
+    /// A file that the command's output is redirected into matches. Globs as in `match.path`.
     pub(crate) output: Option<PathGlobs>,
-    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an
-    /// interpreter counts only if it would run its input as a script. An empty name matches a program that is known
-    /// only at run time. With `!`, the output must not reach these programs.
+    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an interpreter
+    /// matches only if it would run its input as a script. An empty name matches a program that is known only at run
+    /// time. With `!`, the output must not reach these programs.
     pub(crate) pipes_into: Option<NameGlobs>,
     /// Globs on the last program that the command's output reaches.
     pub(crate) ends_in: Option<NameGlobs>,
@@ -57,8 +57,8 @@ pub(crate) struct ShellCondition {
     /// expressions must match every statement that satisfies the enclosing condition, and the contents of quoted
     /// strings are left out as well.
     pub(crate) sql: Option<OneOrMore<LazyRegex>>,
-    /// Globs on `NAME=value`: an environment variable set before the command or by `env`, or an address that was exported
-    /// before.
+    /// Globs on `NAME=value`: an environment variable that is set in front of the command or by `env`, or an exported
+    /// variable whose value is an address.
     pub(crate) env: Option<NameGlobs>,
     /// Where the command runs: any of these. Default: `here`.
     pub(crate) on: Option<OneOrMore<ExecLocation>>,
@@ -73,7 +73,7 @@ pub(crate) struct ShellCondition {
 pub(crate) struct OperandCondition {
     /// Where the operand points: any of these.
     pub(crate) place: Option<OneOrMore<PathLocation>>,
-    /// Globs on the operand as a path, as in `path` above.
+    /// Globs on the operand as a path, as in `match.path`.
     pub(crate) path: Option<PathGlobs>,
 }
 

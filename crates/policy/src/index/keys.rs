@@ -11,7 +11,8 @@ use super::{DAMAGED_INDEX_ENTRY, IndexEntry};
 use crate::compiled::{BodyBytes, BodySection, BodyWriter, WriteError};
 use crate::fnv;
 
-/// Size of a slot of the hash table: half of the hash, then the row number plus one; all zero if the slot is empty.
+/// Size of a slot of the hash table. A slot contains half of the hash and then the row number plus one. An empty slot
+/// is all zero.
 const SLOT_BYTES: usize = 8;
 /// Size of a row: the offsets of its key and of its entries. The last row is empty and only provides the end offsets.
 const ROW_BYTES: usize = 8;

@@ -21,13 +21,13 @@ pub(crate) use lookup::KindIndex;
 pub(crate) use needs::{NeedList, Rarity};
 pub(crate) use term::IndexTerm;
 
-/// The number of a rule and of one of its alternatives; [`WHOLE_RULE`] stands for the whole rule.
+/// The number of a rule and of one of its alternatives; [`WHOLE_RULE`] means the whole rule.
 pub(crate) type IndexEntry = (u32, u16);
 
 pub(crate) const WHOLE_RULE: u16 = u16::MAX;
 
-/// Entry that is returned if the index is damaged. No set has this many rules; a rule that denies is used for this
-/// number.
+/// Entry that is returned if the index is damaged. No rule set has this many rules. A lookup of this number returns a
+/// rule that denies.
 const DAMAGED_INDEX_ENTRY: IndexEntry = (u32::MAX, WHOLE_RULE);
 
 /// The index of one kind of event in the compiled form.

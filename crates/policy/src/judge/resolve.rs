@@ -60,7 +60,7 @@ impl<'r> RuleMatch<'r> {
         self.status == MatchStatus::Applies
     }
 
-    /// Returns what the rule matched, and why the match does not apply.
+    /// Returns what the rule matched. If the match does not apply, also returns the reason.
     pub(super) fn note(&self) -> String {
         let why = &self.why;
         match self.status {
@@ -223,7 +223,7 @@ fn initial_status<'r>(
 }
 
 /// Returns for each match the earlier rule of its file that decides, in files where only the first matching rule
-/// counts. A possible match decides nothing, and neither does a rule that only labels or rewrites.
+/// applies. A possible match decides nothing, and neither does a rule that only labels or rewrites.
 fn find_shadowed<'r>(matches: &[RuleMatch<'r>]) -> Vec<Option<&'r str>> {
     let mut deciding: Vec<(usize, &'r str)> = Vec::new();
     let mut shadowed = Vec::with_capacity(matches.len());

@@ -20,7 +20,7 @@ const BUILT_IN_TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.
 static BUILT_IN: LazyLock<PriceTable> =
     LazyLock::new(|| PriceTable { rows: load::read_price_file(BUILT_IN_NAME, BUILT_IN_TEXT).0 });
 
-/// Model prices. The first row that matches a model counts.
+/// Model prices. The first row that matches a model applies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceTable {
     rows: Vec<ModelPrice>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets: spend is counted at every model response, warned about once, and enforced at the next gate.
+//! Budgets: spend is counted at every model response, warned about once, and enforced at the next gate (an event that a
+//! rule can deny).
 
 use tenterhook_event::{DayUsage, Flow, TokenCounts, TranscriptUsage};
 

@@ -179,7 +179,7 @@ fn connects(command: &CommandSource) -> bool {
         || command.commands.iter().any(connects)
 }
 
-/// Whether the operands can be a command that runs in place.
+/// Whether the command runs its operands, or a shell on standard input, in its own environment.
 fn wraps(command: &CommandSource) -> bool {
     let has_inner = command.operands.iter().any(|case| case.slots.iter().any(|slot| slot.inner));
     let has_rest = command.options.iter().any(|option| option.spelling.arity == Arity::Rest);

@@ -47,9 +47,9 @@ pub(crate) enum DoubleDashRule {
     /// `--` ends the options.
     #[default]
     EndOptions,
-    /// The command begins, even if operands before it are missing.
+    /// `--` begins the inner command, even if operands before it are missing.
     BeginCommand,
-    /// The command begins; without `--` there is none.
+    /// `--` begins the inner command. Without `--` there is no inner command.
     OnlyCommand,
     /// `--` is ignored: options after it are still options, because the program passes them to a shell.
     Skipped,
@@ -272,7 +272,8 @@ pub(crate) struct CommandRecord<'a> {
     pub ignores_addresses: bool,
     /// Whether a word of the program or of a sub-command can name a host.
     pub connects: bool,
-    /// Whether the program or a sub-command runs its operands, or a shell on standard input, in place.
+    /// Whether the program or a sub-command runs its operands, or a shell on standard input, in its own environment:
+    /// not on another machine, in a container or below another root.
     pub wraps: bool,
     /// Whether the program or a sub-command works on another machine, in a container or below another root.
     pub leaves: bool,

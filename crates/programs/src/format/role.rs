@@ -171,7 +171,7 @@ pub enum Role {
     Unpack,
     /// Files at the target that are not among the sources are deleted.
     Prune,
-    /// A place with a colon is in a store, not on another machine.
+    /// `NAME:PATH` names a path in a store, not on another machine.
     Store,
     /// A source `x/` means the content of `x`.
     Contents,

@@ -128,7 +128,8 @@ impl OptionSource {
 /// Maximum nesting depth of sub-commands. Deeper files are rejected.
 const MAX_COMMAND_DEPTH: usize = 8;
 
-/// Reads all programs in a file. Keys that start with `x-` hold parts for merging.
+/// Reads all programs in a file. Keys that start with `x-` contain parts that descriptions share through YAML merge
+/// keys.
 pub(crate) fn read_file(root: &Node) -> (Vec<CommandSource>, Vec<DescriptionMistake>) {
     let mut mistakes = Vec::new();
     let Value::Map(entries) = &root.value else {

@@ -476,8 +476,8 @@ fn differences(at: &str, live: &Value, recorded: &Value) -> Vec<String> {
     }
 }
 
-/// Whether `recorded` is a valid recorded form of `live`: equal except for redaction marks, and cut if the text exceeds
-/// the limit of its field.
+/// Whether `recorded` is a valid recorded form of `live`. It must equal `live` except for redaction marks, and must be
+/// cut if the text exceeds the limit of its field.
 fn is_as_recorded(live: &str, recorded: &str) -> bool {
     let (live, recorded) = (without_secrets(live), without_secrets(recorded));
     let cut =

@@ -62,7 +62,7 @@ pub struct IfCommand {
 /// A condition and its branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IfBranch {
-    /// The commands whose last status decides.
+    /// Commands of the condition. The exit status of the last command decides.
     pub condition: Script,
     /// Commands that run if the status is zero.
     pub body: Script,
@@ -73,7 +73,7 @@ pub struct IfBranch {
 pub struct WhileLoop {
     /// Whether it is `until`.
     pub until: bool,
-    /// The commands whose last status decides.
+    /// Commands of the condition. The exit status of the last command decides.
     pub condition: Script,
     /// Body of the loop.
     pub body: Script,
@@ -84,7 +84,7 @@ pub struct WhileLoop {
 pub struct ForLoop {
     /// The variables; bash has one, zsh may have several.
     pub variables: Vec<Box<str>>,
-    /// The words after `in`; `None` stands for the positional parameters.
+    /// The words after `in`; `None` if the loop uses the positional parameters.
     pub words: Option<Vec<Word>>,
     /// Body of the loop.
     pub body: Script,
@@ -168,6 +168,6 @@ pub enum TestExpression {
     Or(Vec<TestExpression>),
     /// `( a )`
     Group(Box<TestExpression>),
-    /// Words in another order; the shell reports an error when it runs.
+    /// Words that are not a valid test. The shell reports the error when it runs the command.
     Other(Vec<Word>),
 }

@@ -28,7 +28,7 @@ pub struct TransformedParameter {
     pub subscript: Option<Subscript>,
     /// `${#name}`: the length of the value or the number of elements.
     pub is_length: bool,
-    /// `${!name}`: the value is the name of another variable; with `[@]` the keys.
+    /// `${!name}`: the value is the name of another variable. With `[@]`, the result is the keys of the array.
     pub is_indirect: bool,
     /// Flags in parentheses (`${(f)x}`) and the prefixes `=`, `~`, `^`, `+` of zsh.
     pub zsh_flags: Option<Box<str>>,

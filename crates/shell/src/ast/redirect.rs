@@ -10,7 +10,7 @@ use crate::Span;
 /// A redirection with its descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
-    /// The descriptor before the operator; `None` stands for the operator's default.
+    /// The descriptor before the operator; `None` if the operator's default applies.
     pub descriptor: Option<Descriptor>,
     /// The redirection operator.
     pub operator: RedirectOperator,

@@ -39,7 +39,8 @@ impl Word {
         matches!(self.parts.as_slice(), [WordPart::Literal(only)] if &*only.text == text)
     }
 
-    /// Whether any part is quoted, which keeps keywords, aliases and here-document bodies from being expanded.
+    /// Whether any part is quoted. A quoted word is neither a keyword nor an alias. If the delimiter of a here-document
+    /// is quoted, nothing in the body is expanded.
     pub fn is_quoted(&self) -> bool {
         self.parts.iter().any(|part| {
             matches!(

@@ -6,7 +6,7 @@ use super::Expander;
 use super::parameter_value::ParameterValue;
 use crate::ArithmeticText;
 
-/// Nesting depth of parentheses, operators and variables whose values are expressions.
+/// Maximum nesting depth of parentheses, operators and variables whose values are expressions.
 const MAX_ARITHMETIC_DEPTH: u32 = 32;
 /// Maximum length of an expression. Longer expressions have an unknown value.
 const MAX_ARITHMETIC_BYTES: usize = 4096;
@@ -128,7 +128,7 @@ impl<'t> ArithmeticEvaluator<'_, '_, 't> {
         Some(if condition != 0 { first } else { second })
     }
 
-    /// Evaluates an operand whose side effects count only if `taken`.
+    /// Evaluates an operand. Its side effects are applied only if `taken` is true.
     fn branch(&mut self, taken: bool, read: impl FnOnce(&mut Self) -> Option<i64>) -> Option<i64> {
         self.skipping += u32::from(!taken);
         let value = self.deeper(read);
@@ -148,7 +148,7 @@ impl<'t> ArithmeticEvaluator<'_, '_, 't> {
                 return Some(left);
             }
             self.take(operator);
-            // `**` binds to the right.
+            // `**` is right-associative.
             let next = if operator == "**" { strength } else { strength + 1 };
             let taken = match operator {
                 "&&" => left != 0,
@@ -228,7 +228,7 @@ impl<'t> ArithmeticEvaluator<'_, '_, 't> {
         self.blanks();
         if let Some((base, digits)) = text.split_once('#') {
             let base: u32 = base.parse().ok()?;
-            // Digits beyond 36 are upper-case letters, `@` and `_`.
+            // Bases above 36 also use upper-case letters, `@` and `_` as digits. They are not supported.
             return if (2..=36).contains(&base) { i64::from_str_radix(digits, base).ok() } else { None };
         }
         let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));

@@ -8,8 +8,8 @@ use crate::SmallList;
 use crate::ast::{ArithmeticText, Subscript, WordPart};
 
 impl ShellParser<'_> {
-    /// Returns the offset of the `))` that ends an arithmetic expression. `None` if the parentheses do not close
-    /// together; then they are two subshells.
+    /// Returns the offset of the `))` that ends an arithmetic expression. `None` if the two parentheses do not close
+    /// together: then they open two subshells.
     pub(super) fn find_arithmetic_end(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let end = self.find_close(from, b'(', b')')?;
         Ok(end.filter(|end| self.byte(end + 1) == Some(b')')))

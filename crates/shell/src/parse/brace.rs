@@ -7,7 +7,7 @@ use super::{ParseResult, ShellParser};
 use crate::ast::{BraceExpansion, BraceKind, Literal, UnparsedReason, Word, WordPart};
 use crate::{SmallList, Span};
 
-/// Nesting depth of braces in one word.
+/// Maximum nesting depth of braces in one word.
 const MAX_BRACES: usize = 24;
 
 /// Parts of a word, and pending text that is not a part yet.
@@ -157,7 +157,7 @@ fn close_frame(mut frame: BraceFrame, end: u32, outer: &mut PartBuffer) {
     }
 }
 
-/// Restores a brace that does not expand as text.
+/// Turns a brace that does not expand back into literal text.
 fn leave_literal(frame: BraceFrame, outer: &mut PartBuffer) {
     outer.push_text("{", frame.open);
     for alternative in frame.done {

@@ -103,7 +103,7 @@ impl ShellParser<'_> {
         Ok(TestExpression::Binary { left, operator, right })
     }
 
-    /// Parses the words up to the end of a term that has more of them than expected.
+    /// Parses the remaining words of a term that has more words than expected.
     fn parse_test_rest(
         &mut self,
         mut words: Vec<Word>,

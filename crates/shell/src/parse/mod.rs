@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str, options: ParseOptions) -> ParsedScript {
     let script = if text.len() > MAX_SOURCE_BYTES {
         parser.give_up(UnparsedReason::TooLong)
     } else if text.as_bytes().contains(&0) {
-        // Bash drops NUL bytes in files and ends the text at one in arguments.
+        // Bash drops NUL bytes in a script file. In an argument, the text ends at the first NUL byte.
         parser.give_up(UnparsedReason::Unexpected("NUL byte"))
     } else {
         parser.parse_text()

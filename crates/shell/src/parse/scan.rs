@@ -149,7 +149,7 @@ impl<'t> ShellParser<'t> {
         let rest = self.bytes.get(start..).unwrap_or_default();
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         self.at = start + length;
-        // Comments count as nodes. Beyond the limit, the next command fails with that reason.
+        // Comments count as nodes. If the limit is reached here, parsing stops at the next command.
         if let Some(left) = self.nodes.checked_sub(1) {
             self.nodes = left;
             let text = self.slice(start, self.at).into();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Generates scripts with every construct of the shell grammar. Programs and words are numbered, so that each can be
-//! identified, and no program has a description. The tests of `crates/facts` use this file too.
+//! identified. None of these programs is described in `programs/`. The tests of `crates/facts` use this file too.
 
 /// A deterministic random number generator.
 pub(crate) struct ScriptRandom(u64);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counts durations in logarithmic steps, eight for each doubling, so that a percentile is at most an eighth too
-//! high. Only steps with a count take memory.
+//! Counts durations in logarithmic steps. There are eight steps for each doubling, so a percentile is at most an eighth
+//! too high. Only steps with a count take memory.
 
 use std::collections::BTreeMap;
 

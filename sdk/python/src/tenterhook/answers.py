@@ -95,7 +95,8 @@ def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
 
 
 def unjudged(event: str, outputs: Iterable[Output]) -> Output:
-    """If Tenterhook is unreachable, returns what its reply would have taken from the callbacks' answers."""
+    """Returns the reply if Tenterhook is unreachable. It contains the parts of the callbacks' answers that Tenterhook's
+    reply would have contained."""
     answers = [output for output in outputs if not output.get("async")]
     specifics = [specific_of(answer) for answer in answers]
     said: Output = {}

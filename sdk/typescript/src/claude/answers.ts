@@ -88,7 +88,10 @@ export function withPermissions(reply: HookJSONOutput, outputs: HookJSONOutput[]
   return { ...reply, hookSpecificOutput: { hookEventName, decision: { ...decision, updatedPermissions } } };
 }
 
-/** If Tenterhook is unreachable, returns what its reply would have taken from the callbacks' answers. */
+/**
+ * Returns the reply if Tenterhook is unreachable. It contains the parts of the callbacks' answers that Tenterhook's
+ * reply would have contained.
+ */
 export function answerWithoutTenterhook(event: ClaudeHookEvent, outputs: HookJSONOutput[]): HookJSONOutput | undefined {
   const answers = outputs.filter(isSync);
   const specifics = answers.map(specificOf);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Saves a policy after showing a diff and a backtest. A privileged action.
+// Saves a policy after showing a diff and a backtest. Saving is a privileged action.
 
 import { call } from '../../lib/api/client';
 import { ask } from '../../lib/confirm.svelte';

@@ -68,10 +68,10 @@ impl PathGlobs {
 
     /// Returns the glob that guards a path, and whether the match is certain; `None` if an exclusion matches.
     ///
-    /// A path with a pattern or an unknown part is certainly guarded if every path that it can stand for is guarded,
-    /// or if it covers everything in a guarded directory. It is possibly guarded if its directory is guarded, or if
-    /// its name contains the distinctive part of a guarded name. It is not enough that the path *could* be a guarded
-    /// one: `README*` could be `README.pem`.
+    /// A path with a pattern or an unknown part is certainly guarded if every path that it can become is guarded, or if
+    /// it covers everything in a guarded directory. It is possibly guarded if its directory is guarded, or if its name
+    /// contains the distinctive part of a guarded name. It is not enough that the path *could* be a guarded one:
+    /// `README*` could be `README.pem`.
     pub(crate) fn find_guard(&self, path: &PathFact) -> Option<GlobGuard<'_>> {
         let mut possible = None;
         for glob in &self.wanted {
@@ -237,7 +237,7 @@ impl PathGlob {
 
     /// Whether this glob guards a path, and how certainly.
     fn guards(&self, path: &PathFact) -> Option<Certainty> {
-        // A glob matches the text of a pattern only if it matches every path that the pattern stands for.
+        // A glob matches the text of a pattern only if it matches every path that the pattern matches.
         if self.matches(path) {
             return Some(Certainty::Certain);
         }
@@ -304,13 +304,13 @@ impl PathGlob {
         is_aimed && !own.contains(WILDCARDS) && globs_overlap(own, pattern)
     }
 
-    /// Whether a pattern stands for the simplest path that this glob matches. `*foo*` does not stand for `settings*.json`,
-    /// although both match `settings-foo.json`.
+    /// Whether a pattern matches the simplest path that this glob matches. `*foo*` does not match the simplest path of
+    /// `settings*.json`, which is `settings.json`, although both match `settings-foo.json`.
     fn is_simplest_in(&self, form: &str) -> bool {
         globs_overlap(&self.simplest_path(), form)
     }
 
-    /// Returns the shortest path that matches, without the directories that a leading `**/` may stand for.
+    /// Returns the shortest path that matches, without the directories that a leading `**/` may match.
     fn simplest_path(&self) -> String {
         let (start, rest) =
             self.text.strip_prefix("**/").map_or(("", self.text.as_str()), |rest| ("**/", rest));
@@ -360,7 +360,8 @@ fn split_name(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Whether a directory contains files of many programs, so that one guarded file does not make the others suspect.
+/// Whether a directory contains files of many programs, so that one guarded file does not mean that the other files
+/// need a guard.
 fn is_shared_directory(directory: &str) -> bool {
     const SHARED_DIRECTORIES: &[&str] = &[
         "",

@@ -83,8 +83,8 @@ impl ShellCondition {
         starts || command.raw == command.program && HARMLESS_PROGRAMS.contains(&command.program.as_str())
     }
 
-    /// Checks one command. On failure, also returns how many conditions matched first, so that the closest command
-    /// can be reported. `around` is the enclosing condition, if this one is an exception.
+    /// Checks one command. On failure, also returns how many conditions matched before the one that failed, so that the
+    /// closest command can be reported. `around` is the enclosing condition, if this one is an exception.
     fn check(
         &self,
         command: &ShellCommand,

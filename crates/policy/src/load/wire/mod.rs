@@ -34,7 +34,7 @@ pub(crate) struct RuleFileSpec {
     /// Whether the rules are enforced or only monitored. Default: `enforce`.
     #[schemars(default)]
     mode: Option<RuleMode>,
-    /// Which matching rules of this file count. Default: `all`.
+    /// Which matching rules of this file apply. Default: `all`.
     #[schemars(default)]
     order: Option<RuleOrder>,
     /// Named lists of globs. `"@name"` in a list inserts all of them, `"!@name"` excludes them.
@@ -60,8 +60,8 @@ pub(crate) struct RuleSpec {
     /// Whether this rule is enforced or only monitored. Default: the mode of the file.
     #[serde(default)]
     pub(crate) mode: Option<RuleMode>,
-    /// Later layers cannot disable this rule, override it or set it to monitor mode. For rules of the organisation and
-    /// built-in rules.
+    /// Later layers cannot disable this rule, override it or set it to monitor mode. Only rules of the organisation and
+    /// built-in rules can be locked.
     #[serde(default)]
     pub(crate) locked: bool,
     /// Conditions on the event. All of them must be true.
@@ -140,7 +140,7 @@ pub(crate) enum UnparsedVerdict {
     Ignore,
 }
 
-/// Which matching rules of a file count.
+/// Which matching rules of a file apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Order"))]
