@@ -26,6 +26,8 @@ pub enum PowerShellStatement {
     Function(FunctionStatement),
     /// Text that was not understood.
     Unparsed(String),
+    /// The rest of the text, which is nested too deeply to be parsed and may do anything.
+    TooDeep(String),
 }
 
 /// Stages that are connected by `|`.

@@ -72,7 +72,7 @@ impl ScriptParser<'_> {
     fn parse_operand(&mut self) -> PowerShellExpression {
         if !self.enter() {
             return PowerShellExpression::Statements(PowerShellScript {
-                statements: vec![PowerShellStatement::Unparsed(self.take_rest())],
+                statements: vec![PowerShellStatement::TooDeep(self.take_rest())],
                 parameters: Vec::new(),
             });
         }
@@ -115,7 +115,7 @@ impl ScriptParser<'_> {
     pub(crate) fn parse_primary(&mut self) -> PowerShellExpression {
         if !self.enter() {
             return PowerShellExpression::Statements(PowerShellScript {
-                statements: vec![PowerShellStatement::Unparsed(self.take_rest())],
+                statements: vec![PowerShellStatement::TooDeep(self.take_rest())],
                 parameters: Vec::new(),
             });
         }

@@ -3,7 +3,7 @@
 //! Parses PowerShell into pipelines of commands with parameters, and into expressions.
 //!
 //! [`parse_powershell`] never fails: a part that is not understood becomes [`PowerShellStatement::Unparsed`], and
-//! parsing continues on the next line. The tree says nothing about what commands do.
+//! parsing continues on the next line. Text beyond the nesting limit becomes [`PowerShellStatement::TooDeep`]. The tree says nothing about what commands do.
 //! [`decode_encoded_command`] decodes the value of `-EncodedCommand`.
 
 mod ast;

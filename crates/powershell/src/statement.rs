@@ -42,7 +42,7 @@ impl ScriptParser<'_> {
     pub(crate) fn parse_script(&mut self) -> PowerShellScript {
         let mut script = PowerShellScript::default();
         if !self.enter() {
-            script.statements.push(PowerShellStatement::Unparsed(self.take_rest()));
+            script.statements.push(PowerShellStatement::TooDeep(self.take_rest()));
             return script;
         }
         loop {

@@ -36,6 +36,7 @@ fn outline_statement(statement: &PowerShellStatement) -> String {
             )
         }
         PowerShellStatement::Unparsed(text) => format!("UNPARSED {text}"),
+        PowerShellStatement::TooDeep(_) => "TOO DEEP".to_owned(),
     }
 }
 
@@ -176,6 +177,15 @@ fn an_encoded_command_is_utf16() {
     assert_eq!(decode_encoded_command("bABzAA=="), Some("ls".to_owned()));
     for text in ["hostname", "Get-Date", "x", "", "!!!!!!!!"] {
         assert_eq!(decode_encoded_command(text), None, "{text}");
+    }
+}
+
+#[test]
+fn text_that_is_nested_too_deeply_is_reported() {
+    for open in ["(", "& { ", "if ($x) { ", "@(", "$(", "[a]", "while (1) { ", "a -b (", "\"$("] {
+        let nested = open.repeat(300) + "x";
+        assert!(outline(&parse_powershell(&nested)).contains("TOO DEEP"), "{open}");
+        assert!(!outline(&parse_powershell(&open.repeat(5))).contains("TOO DEEP"), "{open}");
     }
 }
 

@@ -56,6 +56,7 @@ use std::sync::Arc;
 
 use tenterhook_event::{ToolCall, ToolCommand};
 use tenterhook_paths::{Certainty, PathRoots};
+use tenterhook_powershell::PowerShellScript;
 use tenterhook_programs::Programs;
 use tenterhook_shell::{DialectReadings, ParsedScript, parse_readings};
 
@@ -144,6 +145,7 @@ pub fn read_commands(
         span: None,
         texts_entered: 0,
         called_functions: Vec::new(),
+        powershell_functions: Vec::new(),
         exit_traps: Vec::new(),
         open_sinks: Vec::new(),
         descriptor_writers: Vec::new(),
@@ -260,6 +262,8 @@ struct ShellReader<'p> {
     texts_entered: usize,
     /// Functions whose body has been walked.
     called_functions: Vec<Arc<FunctionBody>>,
+    /// Functions of the PowerShell script that is being read, and whether they were called.
+    powershell_functions: Vec<(Arc<PowerShellScript>, bool)>,
     /// Texts that run when the script ends, with the scope at that point.
     exit_traps: Vec<String>,
     /// Commands that read what the rest of the script writes to a descriptor.

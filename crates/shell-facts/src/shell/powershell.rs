@@ -18,6 +18,7 @@ mod value;
 
 use std::sync::Arc;
 
+use tenterhook_paths::Certainty;
 use tenterhook_powershell::{
     CommandElement, PowerShellAssignment, PowerShellBranches, PowerShellExpression, PowerShellPipeline,
     PowerShellScript, PowerShellStage, PowerShellStatement, decode_encoded_command, parse_powershell,
@@ -46,7 +47,11 @@ impl ShellReader<'_> {
         let script = parse_powershell(decoded.as_deref().unwrap_or(text));
         let (span, entered) = (self.span, self.texts_entered);
         self.texts_entered += 1;
-        self.walk_powershell(&script, &mut PowerShellScope::default(), scope);
+        let outer = std::mem::take(&mut self.powershell_functions);
+        let mut ps = PowerShellScope::default();
+        self.walk_powershell(&script, &mut ps, scope);
+        self.walk_uncalled_functions(&mut ps, scope);
+        self.powershell_functions = outer;
         (self.span, self.texts_entered) = (span, entered);
         self.leave_level();
     }
@@ -65,7 +70,9 @@ impl ShellReader<'_> {
         // Functions may be called before their definition is reached.
         for statement in &script.statements {
             if let PowerShellStatement::Function(function) = statement {
-                ps.functions.insert(function.name.clone(), Arc::new(function.body.clone()));
+                let body = Arc::new(function.body.clone());
+                self.powershell_functions.push((Arc::clone(&body), false));
+                ps.functions.insert(function.name.clone(), body);
             }
         }
         for statement in &script.statements {
@@ -73,6 +80,21 @@ impl ShellReader<'_> {
         }
         self.leave_level();
         output
+    }
+
+    /// Walks functions that are not called by name, because another command may call them. They may define further
+    /// functions.
+    fn walk_uncalled_functions(&mut self, ps: &mut PowerShellScope, scope: &mut ShellScope) {
+        let certainty = std::mem::replace(&mut self.certainty, Certainty::Possible);
+        let mut next = 0;
+        while let Some((body, is_called)) = self.powershell_functions.get(next).cloned() {
+            next += 1;
+            // Each walk copies the variables and functions.
+            if !is_called && self.spend_steps(1 + (ps.vars.len() + ps.functions.len()) / 8) {
+                self.walk_powershell(&body, &mut ps.clone(), &mut scope.clone());
+            }
+        }
+        self.certainty = certainty;
     }
 
     fn walk_powershell_statement(
@@ -102,6 +124,10 @@ impl ShellReader<'_> {
             }
             PowerShellStatement::Branches(branches) => self.walk_powershell_branches(branches, ps, scope),
             PowerShellStatement::Function(_) => PowerShellValue::default(),
+            PowerShellStatement::TooDeep(text) => {
+                self.report_opaque("too large or too deeply nested", text);
+                PowerShellValue::default()
+            }
             PowerShellStatement::Unparsed(text) => {
                 self.report_unread("it is PowerShell that cannot be parsed", text);
                 PowerShellValue::default()

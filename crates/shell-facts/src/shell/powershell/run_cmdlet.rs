@@ -275,17 +275,25 @@ impl ShellReader<'_> {
 
     fn call_powershell_function(
         &mut self,
-        body: &PowerShellScript,
+        body: &Arc<PowerShellScript>,
         arguments: &CmdletArguments,
         flow: &PowerShellValue,
         ps: &mut PowerShellScope,
         scope: &mut ShellScope,
     ) -> PowerShellValue {
-        if ps.calls >= MAX_CALLS || !self.spend_steps(1 + ps.vars.len()) {
+        // A recursive function is not walked again.
+        if ps.calls.iter().any(|called| Arc::ptr_eq(called, body)) {
             return PowerShellValue::unknown("", &[]);
         }
+        self.exhausted |= ps.calls.len() >= MAX_CALLS;
+        if !self.spend_steps(1 + ps.vars.len() + self.powershell_functions.len() / 8) {
+            return PowerShellValue::unknown("", &[]);
+        }
+        for (function, is_called) in &mut self.powershell_functions {
+            *is_called |= Arc::ptr_eq(function, body);
+        }
         let mut inner = ps.clone();
-        inner.calls += 1;
+        inner.calls.push(Arc::clone(body));
         let mut positional = arguments.positional(&[]).into_iter();
         let mut rest = PowerShellValue::default();
         for parameter in &body.parameters {

@@ -31,8 +31,8 @@ pub(super) struct PowerShellScope {
     pub(super) vars: BTreeMap<String, PowerShellValue>,
     pub(super) functions: BTreeMap<String, Arc<PowerShellScript>>,
     pub(super) aliases: BTreeMap<String, String>,
-    /// Number of functions that are being called.
-    pub(super) calls: usize,
+    /// Functions that are being called, outermost first.
+    pub(super) calls: Vec<Arc<PowerShellScript>>,
 }
 
 impl PowerShellValue {
