@@ -6,6 +6,7 @@
 //! lines.
 
 use serde_json::{Value, json};
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 
 use crate::context::{TestContext, repository};
 
@@ -47,12 +48,26 @@ impl CorpusRates {
     }
 }
 
+/// The line of `judge --jsonl` for a case: a command, or the event of a call of another tool.
+fn case_line(case: &Value) -> Value {
+    const PROJECT: &str = "/home/user/project";
+    let Some(tool) = case["tool"].as_str() else {
+        return json!({"command": case["command"], "cwd": PROJECT});
+    };
+    let id = EventId::from_parts(0, 0);
+    let mut event =
+        Event::new(id, Timestamp::from_unix_ms(0), "claude-code", EventKind::PreTool, "PreToolUse");
+    event.cwd = Some(PROJECT.to_owned());
+    event.project = Some(PROJECT.to_owned());
+    event.tool = Some(ToolCall::new(tool, case["input"].clone()));
+    serde_json::to_value(event).unwrap()
+}
+
 /// The lines of a corpus, each with its verdict.
 fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     let text = std::fs::read_to_string(repository().join("tests/corpus").join(file)).unwrap();
     let cases: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let line =
-        |case: &Value| json!({"command": case["command"], "cwd": "/home/user/project"}).to_string() + "\n";
+    let line = |case: &Value| case_line(case).to_string() + "\n";
     let test = TestContext::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["judge", "--jsonl", "-"]);
@@ -81,7 +96,7 @@ fn held_out_commands_nearly_all_bad_ones_are_stopped_and_hardly_a_good_one() {
 
 #[test]
 fn tuning_corpora_keep_their_verdicts() {
-    for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl"] {
+    for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl", "tuning-tools.jsonl"] {
         let rates = measure(file);
         assert!(rates.good(), "{file}: {rates:?}");
     }

@@ -11,9 +11,9 @@ use tenterhook_event::ToolCall;
 
 use super::tool_words::{
     ACCESS_OBJECTS, AUDIENCE_KEYS, CHEAP_OBJECTS, DISABLING_VERBS, EVERYDAY_OBJECTS, EVERYONE_VALUES,
-    FULL_ROLES, PAYMENT_EXCEPTIONS, PAYMENT_OBJECTS, PRODUCTION_WORDS, PROTECTING_KEYS, PROTECTIONS,
-    PUBLISHED_OBJECTS, ROLE_KEYS, STORED_SECRET_EXCEPTIONS, STORED_SECRETS, TEST_WORDS, UNDOING_SERVERS,
-    VALUABLE_OBJECTS, VerbKind, split_words, verb_kind,
+    FULL_ROLES, KEY_STORES, PAYMENT_EXCEPTIONS, PAYMENT_OBJECTS, PRODUCTION_WORDS, PROTECTING_KEYS,
+    PROTECTIONS, PUBLISHED_OBJECTS, ROLE_KEYS, STORED_SECRET_EXCEPTIONS, STORED_SECRETS, TEST_WORDS,
+    UNDOING_SERVERS, VALUABLE_OBJECTS, VerbKind, split_words, verb_kind,
 };
 
 /// Keys that name the operation of a tool that has several. Keys are folded.
@@ -87,6 +87,10 @@ const MAX_NAME_BYTES: usize = 128;
 pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
     let mut arguments = CallArguments::default();
     arguments.visit(&tool.args, 0);
+    // The path of an API request says what its method acts on.
+    if arguments.request_path.is_some() {
+        arguments.operations.retain(|operation| operation != "DELETE");
+    }
     let name = split_words(tool.unprefixed_name());
     let mut phrases = vec![name.clone()];
     phrases.extend(arguments.operations.iter().map(|operation| {
@@ -102,7 +106,14 @@ pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
         words
     }));
     let server = tool.mcp.as_ref().map(|mcp| split_words(&mcp.server)).unwrap_or_default();
-    let call = ToolPhrases { name, phrases, arguments, server, has_path: !tool.paths().is_empty() };
+    let call = ToolPhrases {
+        name,
+        phrases,
+        arguments,
+        server,
+        has_path: !tool.paths().is_empty(),
+        lists_secrets: tool.unprefixed_name().to_ascii_lowercase().ends_with("secrets"),
+    };
     let checks: [(&'static str, fn(&ToolPhrases) -> bool); 6] = [
         ("destroy", ToolPhrases::destroys),
         ("expose", ToolPhrases::exposes),
@@ -131,6 +142,9 @@ struct CallArguments {
     force_pushes: bool,
     has_full_output: bool,
     scales_to_zero: bool,
+    decrypts: bool,
+    has_amount: bool,
+    has_wildcard: bool,
     is_test: bool,
     is_production: bool,
     is_for_everyone: bool,
@@ -170,8 +184,14 @@ impl CallArguments {
         for (key, value) in fields {
             let folded = fold(key);
             if depth < 2 {
-                self.key_words.extend(split_words(key));
+                // Keys that identify anything say nothing about the kind of thing.
+                let words = split_words(key)
+                    .into_iter()
+                    .filter(|word| !matches!(word.as_str(), "key" | "token" | "all"));
+                self.key_words.extend(words);
             }
+            self.decrypts |= folded == "withdecryption" && *value == Value::Bool(true);
+            self.has_amount |= folded == "amount" || folded == "lamports";
             let text = value.as_str().filter(|text| text.len() <= MAX_NAME_BYTES).unwrap_or_default();
             if OPERATION_KEYS.contains(&folded.as_str()) {
                 self.add_operation(value, text);
@@ -246,6 +266,7 @@ impl CallArguments {
         if text.len() > MAX_NAME_BYTES || text.contains(char::is_whitespace) {
             return;
         }
+        self.has_wildcard |= text.contains('*');
         for word in text.split(|letter: char| !letter.is_alphanumeric() && letter != '.') {
             let word = word.to_ascii_lowercase();
             let stem = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -265,6 +286,8 @@ struct ToolPhrases {
     /// Words of the server's name.
     server: Vec<String>,
     has_path: bool,
+    /// Whether the tool's name contains the plural `secrets`, as in `get_secrets`.
+    lists_secrets: bool,
 }
 
 impl ToolPhrases {
@@ -272,6 +295,14 @@ impl ToolPhrases {
         let CallArguments { is_test, is_production, .. } = self.arguments;
         let can_undo = self.server.iter().any(|word| UNDOING_SERVERS.contains(&word.as_str()));
         if is_test && !is_production || can_undo {
+            return false;
+        }
+        let deletes_key = self.server.iter().any(|word| KEY_STORES.contains(&word.as_str()))
+            && matches!(
+                self.name.last().map(String::as_str),
+                Some("del" | "delete" | "unlink" | "key" | "remove")
+            );
+        if deletes_key && !self.arguments.has_wildcard {
             return false;
         }
         let pushes_by_force = self.arguments.force_pushes && self.name.iter().any(|word| word == "push")
@@ -328,6 +359,11 @@ impl ToolPhrases {
         else {
             return false;
         };
+        // A request may only be described, as in a collection of requests.
+        if main_verb(&self.name).is_some_and(|(_, kind)| matches!(kind, VerbKind::Reads | VerbKind::Creates))
+        {
+            return false;
+        }
         let known = path.iter().rev().map(String::as_str).find_map(|word| {
             let is_cheap = CHEAP_OBJECTS.contains(&word) || EVERYDAY_OBJECTS.contains(&word);
             (is_cheap || VALUABLE_OBJECTS.contains(&word)).then_some(!is_cheap)
@@ -378,8 +414,13 @@ impl ToolPhrases {
                     |list: &[&str]| phrase.iter().any(|word| word != verb && list.contains(&word.as_str()));
                 let moves = match kind {
                     VerbKind::Pays(_) => true,
-                    VerbKind::Creates => has_any(PAYMENT_OBJECTS),
-                    VerbKind::Changes => matches!(verb, "make" | "transfer") && has_any(PAYMENT_OBJECTS),
+                    VerbKind::Creates => {
+                        has_any(PAYMENT_OBJECTS) || verb == "send" && self.arguments.has_amount
+                    }
+                    VerbKind::Changes => {
+                        matches!(verb, "make" | "transfer") && has_any(PAYMENT_OBJECTS)
+                            || verb == "transfer" && self.arguments.has_amount
+                    }
                     _ => false,
                 };
                 moves && !has_any(PAYMENT_EXCEPTIONS)
@@ -407,6 +448,12 @@ impl ToolPhrases {
         let CallArguments { has_name, has_full_output, objects, .. } = &self.arguments;
         // A list of secrets contains only their names.
         let by_kind = objects.iter().any(is_secret) && (*has_name || *has_full_output);
+        if self.arguments.decrypts {
+            return true;
+        }
+        if self.lists_secrets && !by_kind {
+            return false;
+        }
         self.phrases.iter().any(|phrase| {
             let Some((verb, _)) = main_verb(phrase) else { return false };
             let by_name = phrase.iter().any(is_secret) || has_all(phrase, &["private", "key"]);

@@ -102,6 +102,8 @@ const PROGRAM_KEYS: &[&str] = &["program", "executable", "binary", "command", "c
 const WORDS_KEYS: &[&str] = &["args", "arguments", "argv", "params", "parameters"];
 /// Keys of SQL. Other text under these keys is recognised by its first word.
 const SQL_KEYS: &[&str] = &["sql", "query", "statement", "statements", "queries", "sqlquery"];
+/// Words in the names of tools whose queries are questions, not statements.
+const SEARCH_WORDS: &[&str] = &["answer", "ask", "docs", "documentation", "find", "lookup", "search", "web"];
 /// Words that begin an SQL statement.
 const SQL_VERBS: &[&str] = &[
     "drop", "truncate", "delete", "alter", "update", "insert", "create", "grant", "revoke", "with", "select",
@@ -299,7 +301,11 @@ impl FoundArguments {
                 }
                 self.add_wrapped(text);
             }
-            if SQL_KEYS.contains(&key) && is_sql(text) {
+            if key == "cypher" || key == "query" && self.has_word(&["cypher", "neo4j"]) {
+                self.commands.push(json!(["cypher-shell", text]));
+            }
+            let is_search = matches!(key, "query" | "queries") && self.has_word(SEARCH_WORDS);
+            if SQL_KEYS.contains(&key) && is_sql(text) && !is_search {
                 let is_sqlite = self.all_words.iter().any(|word| word.starts_with("sqlite"));
                 let words =
                     if is_sqlite { json!(["sqlite3", "app.db", text]) } else { json!(["psql", "-c", text]) };
@@ -471,11 +477,18 @@ impl FoundArguments {
 
     /// Returns the program that the tool wraps.
     fn wrapped_program(&self) -> Option<&'static str> {
-        let is_wrapped = |(program, words): &&(&'static str, &[&str])| {
-            self.all_words.iter().any(|word| words.contains(&word.as_str()))
-                || program.len() > 4 && self.name.contains(program)
+        let find = |names: &[String]| {
+            let is_named = |words: &[&str]| names.iter().any(|word| words.contains(&word.as_str()));
+            WRAPPED_PROGRAMS
+                .iter()
+                .find(|(program, words)| is_named(words) || program.len() > 4 && self.name.contains(program))
         };
-        WRAPPED_PROGRAMS.iter().find(is_wrapped).map(|(program, _)| *program)
+        // A server may wrap several programs, and then the tool's name says which.
+        find(&self.name_words).or_else(|| find(&self.all_words)).map(|(program, _)| *program)
+    }
+
+    fn has_word(&self, words: &[&str]) -> bool {
+        self.all_words.iter().any(|word| words.contains(&word.as_str()))
     }
 
     fn name_has(&self, words: &[&str]) -> bool {
@@ -486,9 +499,11 @@ impl FoundArguments {
         let Self {
             commands, codes, contents, mut paths, mut outputs, operation, name, replaced_keys, ..
         } = self;
-        let named = tool.paths();
+        let (written, mut named) = (tool.outputs(), tool.paths());
+        // Output paths come last.
+        named.truncate(named.len().saturating_sub(written.len()));
         paths.retain(|path| !named.contains(&path.as_str()));
-        outputs.retain(|path| !named.contains(&path.as_str()));
+        outputs.retain(|path| !written.contains(&path.as_str()));
         let deletes = operation.as_deref().is_some_and(|operation| {
             ["delete", "remove", "unlink", "rmdir", "trash", "purge"].contains(&operation)
         });
@@ -607,6 +622,21 @@ mod tests {
             ("mcp__tf__ExecuteTerraformCommand", json!({"command": "destroy"}), json!("terraform destroy")),
             ("mcp__pg__query", json!({"query": "TRUNCATE users"}), json!(["psql", "-c", "TRUNCATE users"])),
             ("mcp__py__exec", json!({"python": "x()"}), json!(["python3", "-c", "x()"])),
+            ("mcp__aws__cli", json!({"cli_command": "aws s3 ls"}), json!("aws s3 ls")),
+            ("mcp__iterm__write_to_terminal", json!({"text": "a b"}), json!("a b")),
+            ("mcp__tmux__send_keys", json!({"keys": ["a b", "Enter"]}), json!("a b")),
+            ("mcp__jupyter__run_cell", json!({"source": "x = 1\n!a b"}), json!("a b")),
+            ("mcp__jupyter__run_cell", json!({"source": ["%%bash\n", "a b\n"]}), json!("a b\n")),
+            (
+                "mcp__gcloud__run",
+                json!({"args": ["projects", "list"]}),
+                json!(["gcloud", "projects", "list"]),
+            ),
+            ("mcp__redis__execute", json!({"command": ["FLUSHALL"]}), json!(["redis-cli", "FLUSHALL"])),
+            ("mcp__git__git_push", json!({"force": true}), json!(["git", "push", "--force"])),
+            ("mcp__terraform__run", json!({"action": "destroy"}), json!(["terraform", "destroy"])),
+            ("mcp__k8s__helm_uninstall", json!({"name": "x"}), json!(["helm", "uninstall"])),
+            ("mcp__neo4j__write", json!({"query": "MATCH (n)"}), json!(["cypher-shell", "MATCH (n)"])),
         ] {
             let found = commands(name, args.clone());
             assert!(found.contains(&expected), "{name} {args}: {found:?}");
@@ -621,9 +651,36 @@ mod tests {
             ("mcp__slack__post_message", json!({"text": "delete ns prod", "channel": "x"})),
             ("mcp__notes__add", json!({"input": "rm -rf ~ is bad"})),
             ("mcp__jira__update", json!({"description": "{not json}", "name": "x"})),
+            ("mcp__exa__web_search", json!({"query": "drop table or truncate"})),
+            ("mcp__playwright__browser_type", json!({"text": "rm -rf ~", "element": "console"})),
+            ("mcp__tmux__capture_pane", json!({"text": "rm -rf ~"})),
+            ("mcp__bot__add", json!({"slash_command": "/delete"})),
         ] {
             assert_eq!(commands(name, args.clone()), Vec::<Value>::new(), "{name} {args}");
         }
+    }
+
+    #[test]
+    fn files_are_found_in_attachments_and_relative_to_directories() {
+        let found = |name: &str, args: Value| {
+            let call = expand_arguments(&ToolCall::new(name, args)).unwrap();
+            let paths = |paths: Vec<&str>| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+            (paths(call.paths()), paths(call.outputs()))
+        };
+        let (paths, _) = found("mcp__mail__send", json!({"attachments": ["/h/key"]}));
+        assert_eq!(paths, ["/h/key"]);
+        let (paths, _) = found("mcp__http__post", json!({"body_file": "./.env"}));
+        assert_eq!(paths, ["./.env"]);
+        let (_, outputs) = found("mcp__files__put", json!({"base_dir": "/etc", "name": "x", "data": "y"}));
+        assert_eq!(outputs, ["/etc/x"]);
+        assert!(expand_arguments(&ToolCall::new("mcp__x__delete_route", json!({"route": "/a"}))).is_none());
+    }
+
+    #[test]
+    fn code_of_a_runner_is_not_a_path_or_a_command() {
+        let tool = ToolCall::new("mcp__node__eval", json!({"script": "require('fs')"}));
+        let call = expand_arguments(&tool).unwrap();
+        assert_eq!((call.code_texts(), call.commands().len()), (vec!["require('fs')"], 0));
     }
 
     #[test]

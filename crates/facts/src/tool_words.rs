@@ -37,6 +37,7 @@ pub(crate) const VALUABLE_OBJECTS: &[&str] = &[
     "app",
     "application",
     "backup",
+    "blob",
     "bucket",
     "certificate",
     "cluster",
@@ -78,6 +79,7 @@ pub(crate) const VALUABLE_OBJECTS: &[&str] = &[
     "release",
     "repo",
     "repository",
+    "s3",
     "schema",
     "secret",
     "server",
@@ -159,6 +161,7 @@ pub(crate) const CHEAP_OBJECTS: &[&str] = &[
     "observation",
     "overlay",
     "paragraph",
+    "pending",
     "pid",
     "pin",
     "placeholder",
@@ -171,6 +174,7 @@ pub(crate) const CHEAP_OBJECTS: &[&str] = &[
     "review",
     "reviewer",
     "run",
+    "scheduled",
     "selection",
     "session",
     "shape",
@@ -201,9 +205,29 @@ pub(crate) const CHEAP_OBJECTS: &[&str] = &[
 pub(crate) const EVERYDAY_OBJECTS: &[&str] =
     &["branch", "container", "image", "job", "network", "pod", "replicaset"];
 
-/// Servers for design and editing, where everything can be undone.
-pub(crate) const UNDOING_SERVERS: &[&str] =
-    &["blender", "canva", "drawio", "excalidraw", "figma", "memory", "miro", "penpot", "photoshop", "tldraw"];
+/// Servers for design, editing and simulated devices, where everything can be undone or made again.
+pub(crate) const UNDOING_SERVERS: &[&str] = &[
+    "android",
+    "blender",
+    "canva",
+    "drawio",
+    "emulator",
+    "excalidraw",
+    "figma",
+    "godot",
+    "ios",
+    "memory",
+    "miro",
+    "penpot",
+    "photoshop",
+    "simulator",
+    "tldraw",
+    "unity",
+    "unreal",
+    "xcode",
+];
+/// Servers for caches, where single keys are deleted every day.
+pub(crate) const KEY_STORES: &[&str] = &["cache", "keydb", "memcached", "redi", "redis", "upstash", "valkey"];
 
 /// Verbs by what they do.
 pub(crate) const VERB_ROWS: &[VerbRow] = &[
@@ -302,7 +326,32 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
         ],
         kind: VerbKind::Destroys,
     },
-    VerbRow { verbs: &["delete", "del", "erase", "deletion", "drop"], kind: VerbKind::Deletes },
+    VerbRow { verbs: &["delete", "del", "erase", "deletion"], kind: VerbKind::Deletes },
+    VerbRow {
+        verbs: &["drop"],
+        kind: VerbKind::Removes(&[
+            "all",
+            "bucket",
+            "collection",
+            "data",
+            "database",
+            "dataset",
+            "db",
+            "everything",
+            "keyspace",
+            "measurement",
+            "namespace",
+            "partition",
+            "publication",
+            "role",
+            "schema",
+            "stream",
+            "table",
+            "tablespace",
+            "topic",
+            "user",
+        ]),
+    },
     VerbRow { verbs: &["remove", "rm", "removal", "uninstall"], kind: VerbKind::Removes(VALUABLE_OBJECTS) },
     VerbRow {
         verbs: &["clear", "empty", "flush", "prune"],
@@ -391,8 +440,19 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
 ];
 
 /// Objects that move money when they are created or sent.
-pub(crate) const PAYMENT_OBJECTS: &[&str] =
-    &["refund", "payout", "charge", "transfer", "payment", "withdrawal", "fund", "money"];
+pub(crate) const PAYMENT_OBJECTS: &[&str] = &[
+    "refund",
+    "payout",
+    "charge",
+    "transfer",
+    "payment",
+    "withdrawal",
+    "fund",
+    "money",
+    "crypto",
+    "coin",
+    "wire",
+];
 /// Words that make a payment object something else, such as a link on a web page.
 pub(crate) const PAYMENT_EXCEPTIONS: &[&str] =
     &["link", "intent", "method", "page", "form", "schedule", "webhook", "template", "file", "stat"];
