@@ -70,7 +70,9 @@ impl Facts {
 }
 
 fn add_originals(list: &mut Vec<PathFact>, files: SessionFiles<'_>, roots: &PathRoots) {
-    list.iter_mut().for_each(|path| mark_created(path, files));
+    for path in list.iter_mut() {
+        mark_created(path, files);
+    }
     let read = list.iter().filter(|path| !path.is_not_read);
     let originals: Vec<_> = read.filter_map(|path| original_of(path, files, roots)).collect();
     list.extend(originals);

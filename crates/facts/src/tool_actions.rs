@@ -114,15 +114,15 @@ pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
         has_path: !tool.paths().is_empty(),
         lists_secrets: tool.unprefixed_name().to_ascii_lowercase().ends_with("secrets"),
     };
-    let checks: [(&'static str, fn(&ToolPhrases) -> bool); 6] = [
-        ("destroy", ToolPhrases::destroys),
-        ("expose", ToolPhrases::exposes),
-        ("unprotect", ToolPhrases::unprotects),
-        ("pay", ToolPhrases::pays),
-        ("reveal-secret", ToolPhrases::reveals_secret),
-        ("publish", ToolPhrases::publishes),
+    let acts = [
+        ("destroy", call.destroys()),
+        ("expose", call.exposes()),
+        ("unprotect", call.unprotects()),
+        ("pay", call.pays()),
+        ("reveal-secret", call.reveals_secret()),
+        ("publish", call.publishes()),
     ];
-    checks.into_iter().filter(|(_, check)| check(&call)).map(|(act, _)| act).collect()
+    acts.into_iter().filter(|(_, is_done)| *is_done).map(|(act, _)| act).collect()
 }
 
 /// The arguments of a call that say what an operation is and what it acts on.
@@ -341,15 +341,14 @@ impl ToolPhrases {
         let is_of_little_value = has_any(CHEAP_OBJECTS) && !has_any(VALUABLE_OBJECTS)
             || has_any(EVERYDAY_OBJECTS) && !has_any(VALUABLE_OBJECTS) && !self.arguments.is_production;
         match kind {
-            VerbKind::Destroys => !is_of_little_value,
             VerbKind::Deletes if self.arguments.has_filter => false,
             // The rules about files decide about files on this machine.
             VerbKind::Deletes if self.has_path => {
                 !is_vague && !has_any(FILE_OBJECTS) && has_any(VALUABLE_OBJECTS)
             }
-            VerbKind::Deletes => !is_of_little_value,
+            VerbKind::Destroys | VerbKind::Deletes => !is_of_little_value,
             VerbKind::Removes(valuable) => !self.has_path && has_any(valuable) && !has_any(CHEAP_OBJECTS),
-            VerbKind::Reads | VerbKind::Creates | VerbKind::Changes | VerbKind::Pays(_) => false,
+            VerbKind::Reads | VerbKind::Creates | VerbKind::Changes | VerbKind::Pays => false,
         }
     }
 
@@ -413,7 +412,7 @@ impl ToolPhrases {
                 let has_any =
                     |list: &[&str]| phrase.iter().any(|word| word != verb && list.contains(&word.as_str()));
                 let moves = match kind {
-                    VerbKind::Pays(_) => true,
+                    VerbKind::Pays => true,
                     VerbKind::Creates => {
                         has_any(PAYMENT_OBJECTS) || verb == "send" && self.arguments.has_amount
                     }
@@ -499,7 +498,7 @@ fn main_verb(phrase: &[String]) -> Option<(&str, VerbKind)> {
     let first_word = phrase.get(at)?.as_str();
     let last_word = phrase.last()?.as_str();
     let ends_in_verb = match verb_kind(last_word) {
-        Some(kind @ (VerbKind::Destroys | VerbKind::Deletes | VerbKind::Removes(_) | VerbKind::Pays(_)))
+        Some(kind @ (VerbKind::Destroys | VerbKind::Deletes | VerbKind::Removes(_) | VerbKind::Pays))
             if matches!(first, VerbKind::Creates | VerbKind::Changes)
                 && !phrase.iter().any(|word| word == "auto") =>
         {
@@ -514,11 +513,11 @@ fn has_all(words: &[String], wanted: &[&str]) -> bool {
     wanted.iter().all(|wanted| words.iter().any(|word| word == wanted))
 }
 
-/// Whether an argument has content: `{}`, `[]`, `""` and `null` have none.
+/// Whether an argument has content: `{}`, `{"match_all": {}}`, `[]`, `""` and `null` have none.
 fn is_filled(value: &Value) -> bool {
     match value {
         Value::Null => false,
-        Value::Object(fields) => !fields.is_empty(),
+        Value::Object(fields) => fields.values().any(is_filled),
         Value::Array(items) => !items.is_empty(),
         Value::String(text) => !matches!(text.trim(), "" | "{}" | "[]" | "1=1" | "true"),
         Value::Bool(_) | Value::Number(_) => true,
@@ -559,6 +558,7 @@ mod tests {
                 ("docker__remove_volume", json!({"volume_name": "pgdata"})),
                 ("docker__remove", json!({"volume": "pgdata"})),
                 ("mongodb__delete_many", json!({"database": "prod", "collection": "orders", "filter": {}})),
+                ("es__delete_by_query", json!({"index": "users", "query": {"match_all": {}}})),
                 ("mongodb__runCommand", json!({"command": {"dropDatabase": 1}})),
                 ("stripe__cancel_subscription", json!({"subscription": "sub_1", "livemode": true})),
                 ("drive__delete_file", json!({"fileId": "x1"})),

@@ -26,7 +26,7 @@ pub(crate) enum VerbKind {
     /// Destroys only these objects.
     Removes(&'static [&'static str]),
     /// Moves money.
-    Pays(&'static [&'static str]),
+    Pays,
 }
 
 /// Objects whose loss matters.
@@ -436,7 +436,7 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
         kind: VerbKind::Removes(&["cluster", "database", "droplet", "instance", "machine", "node", "vm"]),
     },
     VerbRow { verbs: &["leave"], kind: VerbKind::Removes(&["org", "organization", "workspace"]) },
-    VerbRow { verbs: &["refund", "withdraw", "payout", "purchase", "buy", "pay"], kind: VerbKind::Pays(&[]) },
+    VerbRow { verbs: &["refund", "withdraw", "payout", "purchase", "buy", "pay"], kind: VerbKind::Pays },
 ];
 
 /// Objects that move money when they are created or sent.
