@@ -6,6 +6,7 @@
 //! lines.
 
 use serde_json::{Value, json};
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall, ToolClass};
 
 use crate::context::{TestContext, repository};
 
@@ -47,18 +48,33 @@ impl CorpusRates {
     }
 }
 
+/// The line of `judge --jsonl` for a case: a command, or the event of a call of another tool.
+fn case_line(case: &Value) -> Value {
+    let cwd = case["cwd"].as_str().unwrap_or("/home/user/project");
+    let Some(name) = case["tool"].as_str() else {
+        return json!({"command": case["command"], "cwd": cwd});
+    };
+    let id = EventId::from_parts(0, 0);
+    let mut event =
+        Event::new(id, Timestamp::from_unix_ms(0), "claude-code", EventKind::PreTool, "PreToolUse");
+    event.cwd = Some(cwd.to_owned());
+    event.project = Some(cwd.to_owned());
+    event.tool = Some(match case.get("input") {
+        Some(input) => ToolCall::new(name, input.clone()),
+        // A shell other than bash.
+        None => {
+            let args = json!({"command": case["command"]});
+            ToolCall { class: ToolClass::Shell, ..ToolCall::new(name, args) }
+        }
+    });
+    serde_json::to_value(event).unwrap()
+}
+
 /// The lines of a corpus, each with its verdict.
 fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     let text = std::fs::read_to_string(repository().join("tests/corpus").join(file)).unwrap();
     let cases: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let line = |case: &Value| {
-        let cwd = case["cwd"].as_str().unwrap_or("/home/user/project");
-        let line = match case["tool"].as_str() {
-            Some(tool) => tool_event(tool, &case["command"], cwd),
-            None => json!({"command": case["command"], "cwd": cwd}),
-        };
-        line.to_string() + "\n"
-    };
+    let line = |case: &Value| case_line(case).to_string() + "\n";
     let test = TestContext::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["judge", "--jsonl", "-"]);
@@ -68,22 +84,6 @@ fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     assert_eq!(verdicts.len(), cases.len(), "one line each; {}", ran.stderr);
     let verdicts = verdicts.iter().map(|verdict| verdict["verdict"].as_str().unwrap().to_owned());
     cases.into_iter().zip(verdicts).collect()
-}
-
-/// A call of a shell tool, as an event.
-fn tool_event(tool: &str, command: &Value, cwd: &str) -> Value {
-    json!({
-        "v": 1,
-        "id": "01M7F5CPG7H5X6NNY2839GKMCH",
-        "ts": "2026-11-15T08:32:43.527Z",
-        "source": "claude-code",
-        "event": "pre-tool",
-        "native_event": "PreToolUse",
-        "cwd": cwd,
-        "project": cwd,
-        "agent": {},
-        "tool": { "name": tool, "class": "shell", "args": { "command": command } },
-    })
 }
 
 fn measure(file: &str) -> CorpusRates {
@@ -103,7 +103,13 @@ fn held_out_commands_nearly_all_bad_ones_are_stopped_and_hardly_a_good_one() {
 
 #[test]
 fn tuning_corpora_keep_their_verdicts() {
-    for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl", "tuning-powershell.jsonl"] {
+    for file in [
+        "tuning.jsonl",
+        "tuning-files.jsonl",
+        "tuning-network.jsonl",
+        "tuning-powershell.jsonl",
+        "tuning-tools.jsonl",
+    ] {
         let rates = measure(file);
         assert!(rates.good(), "{file}: {rates:?}");
     }

@@ -373,9 +373,11 @@ impl ToolCall {
 
     fn is_named_for_patches(&self) -> bool {
         let unknown_tool = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
+        let mut words = name_words(self.unprefixed_name());
+        let reads = name_words(self.unprefixed_name()).any(|word| is_one_of(word, READING_WORDS));
         unknown_tool
-            && name_words(self.unprefixed_name())
-                .any(|word| is_one_of(word, &["patch", "diff", "applypatch", "applydiff"]))
+            && !reads
+            && words.any(|word| is_one_of(word, &["patch", "diff", "applypatch", "applydiff"]))
     }
 
     fn is_named_for_edits(&self) -> bool {
@@ -436,6 +438,8 @@ const EDIT_WORDS: &[&str] = &[
     "editfile",
     "createfile",
 ];
+/// Words that occur in the names of tools that only show something, such as `get_pull_request_diff`.
+const READING_WORDS: &[&str] = &["get", "fetch", "list", "read", "show", "view"];
 /// Words that occur in the names of tools that work on files.
 const FILE_WORDS: &[&str] = &[
     "file",
@@ -523,6 +527,13 @@ fn parse_command(value: &Value) -> Option<ToolCommand<'_>> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_tool_that_shows_a_diff_is_not_an_edit() {
+        let is_edit = |name: &str| ToolCall::new(name, serde_json::json!({})).is_edit();
+        assert!(is_edit("mcp__fs__apply_patch") && is_edit("mcp__fs__applyDiff"));
+        assert!(!is_edit("mcp__github__get_pull_request_diff") && !is_edit("mcp__git__show_patch"));
+    }
 
     #[test]
     fn no_name_stands_in_the_table_twice() {

@@ -14,8 +14,10 @@ mod package;
 mod session_files;
 #[cfg(test)]
 mod tests;
+mod tool_actions;
 mod tool_arguments;
 mod tool_effects;
+mod tool_words;
 mod url;
 
 pub use directory::DirectoryFact;

@@ -5,6 +5,8 @@
 use serde::Serialize;
 use tenterhook_event::{McpServers, ToolCall, fold_mcp_name};
 
+use super::tool_actions::tool_actions;
+
 /// The MCP tool of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct McpFact {
@@ -16,6 +18,10 @@ pub struct McpFact {
     pub certain: bool,
     /// Every reading of the name, including this one.
     pub readings: Vec<McpReading>,
+    /// What the tool does on its service, as its name and arguments say: `destroy`, `expose`, `unprotect`, `pay`,
+    /// `reveal-secret` or `publish`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<&'static str>,
     /// Folded names of the harness's servers, if they are known.
     #[serde(skip)]
     pub servers: Option<Vec<String>>,
@@ -77,6 +83,7 @@ impl McpFact {
             tool: tool.to_owned(),
             certain,
             readings,
+            acts: tool_actions(call),
             servers: folded,
             shortened,
         })

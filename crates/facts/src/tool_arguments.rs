@@ -8,10 +8,14 @@
 use serde_json::{Map, Value, json};
 use tenterhook_event::{ToolCall, ToolClass};
 
+use super::tool_words::split_written_words;
+
 /// Maximum nesting depth of arguments, including JSON in strings.
 const MAX_ARGUMENT_DEPTH: usize = 8;
 /// Maximum number of commands that are found in the arguments of one call.
 const MAX_FOUND_COMMANDS: usize = 32;
+/// Maximum number of paths that are found in the arguments of one call.
+const MAX_FOUND_PATHS: usize = 64;
 /// Maximum length of a string that is parsed as JSON.
 const MAX_JSON_BYTES: usize = 64 * 1024;
 
@@ -20,58 +24,176 @@ const SHELL_KEYS: &[&str] =
     &["shellcommand", "shell", "bash", "sh", "run", "exec", "execute", "cmdline", "terminalcommand"];
 /// Keys of shell text that the event crate reads where they are not nested.
 const NESTED_SHELL_KEYS: &[&str] = &["command", "cmd", "script", "commandline"];
+/// Ends of other keys of shell text: `cli_command`, `build_cmd`.
+const SHELL_KEY_ENDS: &[&str] = &["command", "commandline", "cmd"];
+/// Keys that end like these, but name something else.
+const OTHER_COMMAND_KEYS: &[&str] =
+    &["slashcommand", "subcommand", "voicecommand", "vimcommand", "editorcommand"];
+/// Keys of text that is typed into a terminal.
+const TYPED_KEYS: &[&str] =
+    &["text", "keys", "input", "data", "line", "lines", "stdin", "characters", "chars", "string", "value"];
+/// Words in the names of servers and tools for terminals.
+const TERMINAL_WORDS: &[&str] = &[
+    "bash", "console", "ghostty", "iterm", "iterm2", "kitty", "pty", "screen", "shell", "ssh", "stdin",
+    "terminal", "tmux", "tty", "wezterm", "xterm", "zellij", "zsh",
+];
+/// Words in the names of servers and tools for web pages, where a console is not a shell.
+const PAGE_WORDS: &[&str] = &[
+    "browser",
+    "chrome",
+    "chromium",
+    "devtools",
+    "firefox",
+    "page",
+    "playwright",
+    "puppeteer",
+    "selenium",
+    "webdriver",
+];
+/// Verbs in the names of tools that only read what a terminal shows.
+const READING_WORDS: &[&str] =
+    &["read", "get", "list", "capture", "search", "find", "show", "resize", "wait"];
+/// Keys of code that a tool runs.
+const CODE_KEYS: &[&str] = &[
+    "cell",
+    "cellcontent",
+    "cellsource",
+    "codesnippet",
+    "expression",
+    "function",
+    "pagefunction",
+    "script",
+    "snippet",
+    "source",
+    "sourcecode",
+];
+/// Words in the names of servers and tools that run code.
+const CODE_WORDS: &[&str] = &[
+    "bun",
+    "cell",
+    "code",
+    "colab",
+    "databricks",
+    "deno",
+    "eval",
+    "evaluate",
+    "interpreter",
+    "ipython",
+    "javascript",
+    "js",
+    "jupyter",
+    "kernel",
+    "node",
+    "nodejs",
+    "notebook",
+    "php",
+    "python",
+    "repl",
+    "ruby",
+    "typescript",
+    "ts",
+];
+/// Words in the names of servers whose cells may contain shell commands.
+const CELL_WORDS: &[&str] =
+    &["cell", "colab", "databricks", "ipython", "jupyter", "jupyterlab", "kernel", "notebook", "python"];
 /// Keys of a program whose arguments are in another key.
 const PROGRAM_KEYS: &[&str] = &["program", "executable", "binary", "command", "cmd"];
 /// Keys of a program's arguments.
 const WORDS_KEYS: &[&str] = &["args", "arguments", "argv", "params", "parameters"];
 /// Keys of SQL. Other text under these keys is recognised by its first word.
 const SQL_KEYS: &[&str] = &["sql", "query", "statement", "statements", "queries", "sqlquery"];
+/// Words in the names of tools whose queries are questions, not statements.
+const SEARCH_WORDS: &[&str] = &["answer", "ask", "docs", "documentation", "find", "lookup", "search", "web"];
 /// Words that begin an SQL statement.
 const SQL_VERBS: &[&str] = &[
     "drop", "truncate", "delete", "alter", "update", "insert", "create", "grant", "revoke", "with", "select",
 ];
 /// Keys of a path that are used for other things too.
 const LOOSE_PATH_KEYS: &[&str] = &["target", "directory", "location", "item", "name", "resource", "uri"];
+/// Ends of other keys of a path: `body_file`, `attachments`.
+const PATH_KEY_ENDS: &[&str] = &["path", "paths", "file", "files", "filename", "attachment", "attachments"];
+/// Keys of a directory to which the name of a file is relative.
+const BASE_KEYS: &[&str] = &[
+    "basedir",
+    "basedirectory",
+    "basepath",
+    "dir",
+    "directory",
+    "folder",
+    "parent",
+    "parentdir",
+    "root",
+    "rootdir",
+    "rootdirectory",
+    "targetdirectory",
+];
+/// Keys of the name of a file in a directory.
+const FILE_NAME_KEYS: &[&str] = &["name", "key", "entry", "filename", "relativename"];
+/// Words in the names of tools that write files.
+const WRITING_WORDS: &[&str] =
+    &["write", "create", "save", "edit", "update", "append", "put", "store", "dump", "overwrite", "upload"];
+/// Words in the names of tools whose paths are not only read.
+const CHANGING_WORDS: &[&str] =
+    &["delete", "remove", "move", "rename", "chmod", "chown", "permission", "trash", "unlink", "purge"];
 /// Keys that name what a tool does with a path.
 const OPERATION_KEYS: &[&str] = &["operation", "action", "mode", "op", "method", "verb"];
 /// Words in the names of tools that run a command.
 const RUNNING_WORDS: &[&str] =
     &["run", "exec", "execute", "shell", "terminal", "bash", "command", "cmd", "process", "spawn"];
-/// Command-line programs that tools wrap: the arguments of such a tool continue the name of the program.
-const WRAPPED_PROGRAMS: &[&str] = &[
-    "kubectl",
-    "helm",
-    "terraform",
-    "tofu",
-    "docker",
-    "podman",
-    "git",
-    "gh",
-    "aws",
-    "gcloud",
-    "az",
-    "psql",
-    "mysql",
-    "redis-cli",
-    "mongosh",
-    "npm",
-    "pulumi",
-    "flyctl",
-    "heroku",
-    "vercel",
-    "systemctl",
-    "rclone",
-    "rsync",
+/// Command-line programs that tools wrap, with the words in the names of their servers and tools. The arguments of
+/// such a tool continue the name of the program.
+const WRAPPED_PROGRAMS: &[(&str, &[&str])] = &[
+    ("kubectl", &["kubectl", "kubernetes", "k8s"]),
+    ("helm", &["helm"]),
+    ("terraform", &["terraform"]),
+    ("tofu", &["tofu", "opentofu"]),
+    ("docker", &["docker"]),
+    ("podman", &["podman"]),
+    ("git", &["git"]),
+    ("gh", &["gh"]),
+    ("aws", &["aws", "awscli"]),
+    ("gcloud", &["gcloud"]),
+    ("gsutil", &["gsutil"]),
+    ("az", &["az", "azcli"]),
+    ("psql", &["psql"]),
+    ("mysql", &["mysql"]),
+    ("redis-cli", &["redis", "valkey", "rediscli"]),
+    ("npm", &["npm"]),
+    ("pnpm", &["pnpm"]),
+    ("pulumi", &["pulumi"]),
+    ("flyctl", &["flyctl", "fly"]),
+    ("heroku", &["heroku"]),
+    ("vercel", &["vercel"]),
+    ("supabase", &["supabase"]),
+    ("systemctl", &["systemctl", "systemd"]),
+    ("rclone", &["rclone"]),
+    ("rsync", &["rsync"]),
+    ("wrangler", &["wrangler"]),
+    ("doctl", &["doctl"]),
+    ("ansible", &["ansible"]),
+    ("brew", &["brew", "homebrew"]),
 ];
+/// Programs whose subcommand may be the tool's name or an argument, with options in other arguments:
+/// `git_push {"force": true}`, `{"action": "destroy", "auto_approve": true}`.
+const SUBCOMMAND_PROGRAMS: &[&str] = &["git", "terraform", "tofu", "helm", "pulumi", "docker", "npm"];
+/// Words in the names of servers for MongoDB, whose commands are JavaScript.
+const MONGO_WORDS: &[&str] = &["mongo", "mongodb", "mongosh"];
 
 /// Returns the call with the meaning of its arguments made explicit; `None` if there is nothing to add.
 pub(crate) fn expand_arguments(tool: &ToolCall) -> Option<ToolCall> {
     if !matches!(tool.class, ToolClass::Mcp | ToolClass::Other) || !tool.args.is_object() {
         return None;
     }
-    let mut found =
-        FoundArguments { name: tool.unprefixed_name().to_ascii_lowercase(), ..FoundArguments::default() };
-    found.visit(&tool.args, 0, &tool.name.to_ascii_lowercase());
+    let name = tool.unprefixed_name().to_ascii_lowercase();
+    let mut found = FoundArguments::new(
+        name,
+        split_written_words(tool.unprefixed_name()),
+        split_written_words(&tool.name),
+    );
+    found.visit(&tool.args, 0);
+    if let Value::Object(fields) = &tool.args {
+        found.add_subcommand(fields);
+    }
     found.into_call(tool)
 }
 
@@ -80,29 +202,51 @@ pub(crate) fn expand_arguments(tool: &ToolCall) -> Option<ToolCall> {
 struct FoundArguments {
     /// Name of the tool, in lower case.
     name: String,
+    /// Words of the tool's name.
+    name_words: Vec<String>,
+    /// Words of the server's and the tool's name.
+    all_words: Vec<String>,
+    /// Whether the tool types text into a terminal.
+    types: bool,
+    /// Whether the tool runs code.
+    runs_code: bool,
     commands: Vec<Value>,
+    codes: Vec<Value>,
+    contents: Vec<Value>,
     paths: Vec<String>,
     outputs: Vec<String>,
+    /// Arguments whose usual meaning does not apply.
+    replaced_keys: Vec<String>,
     operation: Option<String>,
 }
 
 impl FoundArguments {
-    fn visit(&mut self, value: &Value, depth: usize, whole_name: &str) {
+    fn new(name: String, name_words: Vec<String>, all_words: Vec<String>) -> Self {
+        let has_any =
+            |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let is_page = has_any(&all_words, PAGE_WORDS);
+        let types = has_any(&all_words, TERMINAL_WORDS) && !is_page && !has_any(&name_words, READING_WORDS);
+        let runs_code = has_any(&all_words, CODE_WORDS) && !has_any(&name_words, READING_WORDS);
+        Self { name, name_words, all_words, types, runs_code, ..Self::default() }
+    }
+
+    fn visit(&mut self, value: &Value, depth: usize) {
         if depth >= MAX_ARGUMENT_DEPTH || self.commands.len() >= MAX_FOUND_COMMANDS {
             return;
         }
         match value {
             Value::Object(fields) => {
                 self.add_program(fields);
+                self.add_file_names(fields);
                 for (key, value) in fields {
-                    self.add_field(&fold_key(key), value, depth, whole_name);
-                    self.visit(value, depth + 1, whole_name);
+                    self.add_field(key, value, depth);
+                    self.visit(value, depth + 1);
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.visit(item, depth + 1, whole_name)),
+            Value::Array(items) => items.iter().for_each(|item| self.visit(item, depth + 1)),
             Value::String(text) if depth > 0 && text.len() <= MAX_JSON_BYTES && looks_like_json(text) => {
                 if let Ok(inner) = serde_json::from_str::<Value>(text) {
-                    self.visit(&inner, depth + 1, whole_name);
+                    self.visit(&inner, depth + 1);
                 }
             }
             _ => {}
@@ -110,27 +254,59 @@ impl FoundArguments {
     }
 
     /// Classifies one argument by its key.
-    fn add_field(&mut self, key: &str, value: &Value, depth: usize, whole_name: &str) {
+    fn add_field(&mut self, written_key: &str, value: &Value, depth: usize) {
+        let key = fold_key(written_key);
+        let key = key.as_str();
         if key == "argv" && value.as_array().is_some_and(|words| words.iter().all(Value::is_string)) {
             return self.commands.push(value.clone());
+        }
+        if WORDS_KEYS.contains(&key) || NESTED_SHELL_KEYS.contains(&key) {
+            self.add_wrapped_words(value);
+        }
+        if let (true, Value::String(text)) = (WORDS_KEYS.contains(&key), value)
+            && !looks_like_json(text)
+        {
+            self.add_wrapped(text);
         }
         let texts: Vec<&str> = match value {
             Value::String(text) => vec![text.as_str()],
             Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
             _ => return,
         };
-        let is_shell = SHELL_KEYS.contains(&key)
-            || depth > 0 && NESTED_SHELL_KEYS.contains(&key)
-            || key == "input" && self.name_has(RUNNING_WORDS);
+        let is_code = self.runs_code && CODE_KEYS.contains(&key);
+        let is_shell = !is_code
+            && (SHELL_KEYS.contains(&key)
+                || depth > 0 && NESTED_SHELL_KEYS.contains(&key)
+                || !NESTED_SHELL_KEYS.contains(&key)
+                    && !OTHER_COMMAND_KEYS.contains(&key)
+                    && SHELL_KEY_ENDS.iter().any(|end| key.ends_with(end))
+                || self.types && TYPED_KEYS.contains(&key)
+                || key == "input" && self.name_has(RUNNING_WORDS));
+        if is_code {
+            if depth == 0 {
+                self.replaced_keys.push(written_key.to_owned());
+            }
+            // The lines of a cell may be a list.
+            let separator = if texts.iter().any(|text| text.ends_with('\n')) { "" } else { "\n" };
+            self.add_code(&texts.join(separator));
+        } else if self.runs_code && key == "code" {
+            self.add_cell_commands(&texts.join("\n"));
+        }
         for text in texts {
-            if (is_shell || NESTED_SHELL_KEYS.contains(&key)) && self.commands.len() < MAX_FOUND_COMMANDS {
+            if (is_shell || !is_code && NESTED_SHELL_KEYS.contains(&key))
+                && self.commands.len() < MAX_FOUND_COMMANDS
+            {
                 if is_shell {
                     self.commands.push(json!(text));
                 }
-                self.add_wrapped(text, whole_name);
+                self.add_wrapped(text);
             }
-            if SQL_KEYS.contains(&key) && is_sql(text) {
-                let is_sqlite = whole_name.contains("sqlite");
+            if key == "cypher" || key == "query" && self.has_word(&["cypher", "neo4j"]) {
+                self.commands.push(json!(["cypher-shell", text]));
+            }
+            let is_search = matches!(key, "query" | "queries") && self.has_word(SEARCH_WORDS);
+            if SQL_KEYS.contains(&key) && is_sql(text) && !is_search {
+                let is_sqlite = self.all_words.iter().any(|word| word.starts_with("sqlite"));
                 let words =
                     if is_sqlite { json!(["sqlite3", "app.db", text]) } else { json!(["psql", "-c", text]) };
                 self.commands.push(words);
@@ -143,18 +319,78 @@ impl FoundArguments {
                 }
                 _ => {}
             }
-            if LOOSE_PATH_KEYS.contains(&key) && text.starts_with(['/', '~']) {
-                if self.name_has(&["write", "create", "save", "edit", "update", "append"]) {
-                    self.outputs.push(text.to_owned());
-                } else {
-                    self.paths.push(text.to_owned());
-                }
-            }
-            if let Some(path) = file_url_path(text) {
-                self.paths.push(path);
-            }
+            self.add_path(key, text);
             if OPERATION_KEYS.contains(&key) && text.len() < 32 {
                 self.operation = Some(text.to_ascii_lowercase());
+            }
+        }
+    }
+
+    /// Adds the path that an argument names.
+    fn add_path(&mut self, key: &str, text: &str) {
+        if let Some(path) = file_url_path(text) {
+            return self.paths.push(path);
+        }
+        let is_absolute = text.starts_with('/') || text.starts_with("~/");
+        let is_one_line = text.len() < 4096 && !text.contains(['\n', '\0']);
+        if !is_one_line || self.paths.len() >= MAX_FOUND_PATHS {
+            return;
+        }
+        if LOOSE_PATH_KEYS.contains(&key) && text.starts_with(['/', '~']) {
+            if self.name_has(WRITING_WORDS) {
+                self.outputs.push(text.to_owned());
+            } else {
+                self.paths.push(text.to_owned());
+            }
+        } else if PATH_KEY_ENDS.iter().any(|end| key.ends_with(end)) && (is_absolute || text.starts_with('.'))
+            || is_absolute
+                && !text.contains(char::is_whitespace)
+                && !self.name_has(CHANGING_WORDS)
+                && !self.name_has(WRITING_WORDS)
+        {
+            self.paths.push(text.to_owned());
+        }
+    }
+
+    /// Adds files whose name is relative to a directory in another argument.
+    fn add_file_names(&mut self, fields: &Map<String, Value>) {
+        let find = |keys: &[&str]| {
+            let field = fields.iter().find(|(key, _)| keys.contains(&fold_key(key).as_str()));
+            field.and_then(|(_, value)| value.as_str())
+        };
+        let (Some(base), Some(name)) = (find(BASE_KEYS), find(FILE_NAME_KEYS)) else { return };
+        if !base.starts_with(['/', '~']) || name.is_empty() || name.starts_with(['/', '~']) {
+            return;
+        }
+        let path = format!("{}/{name}", base.trim_end_matches('/'));
+        if self.name_has(WRITING_WORDS) {
+            self.outputs.push(path);
+            self.contents.extend(find(&["data", "body"]).map(Value::from));
+        } else {
+            self.paths.push(path);
+        }
+    }
+
+    /// Adds code that the tool runs, and the shell commands in a cell of a notebook.
+    fn add_code(&mut self, code: &str) {
+        self.add_cell_commands(code);
+        self.codes.push(json!(code));
+    }
+
+    /// Adds the shell commands in a cell of a notebook: `!command`, `%sx command`, `%%bash`.
+    fn add_cell_commands(&mut self, code: &str) {
+        if !self.all_words.iter().any(|word| CELL_WORDS.contains(&word.as_str())) {
+            return;
+        }
+        let (first, rest) = code.trim_start().split_once('\n').unwrap_or((code, ""));
+        if ["%%bash", "%%sh", "%%script bash", "%%script sh", "%%system", "%sh"].contains(&first.trim()) {
+            return self.commands.push(json!(rest));
+        }
+        for line in code.lines().map(str::trim_start) {
+            let magic =
+                ["!!", "!", "%sx ", "%system ", "%sh "].iter().find_map(|start| line.strip_prefix(start));
+            if let Some(command) = magic.filter(|_| self.commands.len() < MAX_FOUND_COMMANDS) {
+                self.commands.push(json!(command.trim_start()));
             }
         }
     }
@@ -171,8 +407,10 @@ impl FoundArguments {
         }
         match words {
             Value::Array(words) if words.iter().all(Value::is_string) => {
-                self.commands
-                    .push(std::iter::once(&Value::from(program.as_str())).chain(words).cloned().collect());
+                let command: Vec<Value> =
+                    std::iter::once(&Value::from(program.as_str())).chain(words).cloned().collect();
+                self.add_wrapped_words(&Value::Array(command.clone()));
+                self.commands.push(Value::Array(command));
             }
             Value::String(words) if !looks_like_json(words) => {
                 self.commands.push(json!(format!("{program} {words}")));
@@ -182,19 +420,78 @@ impl FoundArguments {
     }
 
     /// Adds the command of a tool that wraps a program: `kubectl` with `delete ns prod`.
-    fn add_wrapped(&mut self, text: &str, whole_name: &str) {
+    fn add_wrapped(&mut self, text: &str) {
         let first = text.split_whitespace().next().unwrap_or_default();
-        if first.is_empty() || first == "sudo" || WRAPPED_PROGRAMS.contains(&first) || first.contains('/') {
+        if first.is_empty() || first == "sudo" || is_wrapped_program(first) || first.contains('/') {
             return;
         }
-        let is_word = |program: &str| {
-            whole_name.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word == program)
-        };
-        let is_wrapped =
-            |program: &&&str| is_word(program) || program.len() > 4 && self.name.contains(**program);
-        if let Some(program) = WRAPPED_PROGRAMS.iter().find(is_wrapped) {
+        if self.all_words.iter().any(|word| MONGO_WORDS.contains(&word.as_str())) {
+            self.commands.push(json!(["mongosh", "--eval", text]));
+        }
+        if let Some(program) = self.wrapped_program() {
             self.commands.push(json!(format!("{program} {text}")));
         }
+    }
+
+    /// Adds the command of a tool that wraps a program and gets its arguments as a list.
+    fn add_wrapped_words(&mut self, words: &Value) {
+        let Some(list) = words.as_array().filter(|list| list.iter().all(Value::is_string)) else { return };
+        let Some(first) = list.first().and_then(Value::as_str) else { return };
+        if is_wrapped_program(first) {
+            self.commands.push(words.clone());
+        } else if let Some(program) = self.wrapped_program().filter(|_| !first.contains('/')) {
+            self.commands.push(std::iter::once(Value::from(program)).chain(list.iter().cloned()).collect());
+        }
+    }
+
+    /// Adds the command of a tool whose name or `action` is a subcommand of the program that it wraps. Arguments that
+    /// are `true` are options.
+    fn add_subcommand(&mut self, fields: &Map<String, Value>) {
+        let Some(program) = self.wrapped_program().filter(|program| SUBCOMMAND_PROGRAMS.contains(program))
+        else {
+            return;
+        };
+        let has_arguments = |key: &String| {
+            let key = fold_key(key);
+            WORDS_KEYS.contains(&key.as_str()) || NESTED_SHELL_KEYS.contains(&key.as_str())
+        };
+        if fields.keys().any(has_arguments) {
+            return;
+        }
+        let by_action =
+            self.operation.as_deref().filter(|operation| operation.chars().all(|c| c.is_ascii_lowercase()));
+        let mut words = vec![program.to_owned()];
+        match by_action.filter(|_| self.name_has(RUNNING_WORDS) || self.name == program) {
+            Some(action) => words.push(action.to_owned()),
+            None => words.extend(self.name_words.iter().filter(|word| *word != program).cloned()),
+        }
+        for (key, value) in fields {
+            let folded = key.replace('_', "-").to_ascii_lowercase();
+            match value {
+                Value::Bool(true) => words.push(format!("--{folded}")),
+                Value::String(mode) if folded == "mode" && words.iter().any(|word| word == "reset") => {
+                    words.push(format!("--{}", mode.trim_start_matches('-')));
+                }
+                _ => {}
+            }
+        }
+        self.commands.push(words.into_iter().map(Value::from).collect());
+    }
+
+    /// Returns the program that the tool wraps.
+    fn wrapped_program(&self) -> Option<&'static str> {
+        let find = |names: &[String]| {
+            let is_named = |words: &[&str]| names.iter().any(|word| words.contains(&word.as_str()));
+            WRAPPED_PROGRAMS
+                .iter()
+                .find(|(program, words)| is_named(words) || program.len() > 4 && self.name.contains(program))
+        };
+        // A server may wrap several programs, and then the tool's name says which.
+        find(&self.name_words).or_else(|| find(&self.all_words)).map(|(program, _)| *program)
+    }
+
+    fn has_word(&self, words: &[&str]) -> bool {
+        self.all_words.iter().any(|word| words.contains(&word.as_str()))
     }
 
     fn name_has(&self, words: &[&str]) -> bool {
@@ -202,16 +499,28 @@ impl FoundArguments {
     }
 
     fn into_call(self, tool: &ToolCall) -> Option<ToolCall> {
-        let Self { commands, paths, outputs, operation, name } = self;
+        let Self {
+            commands, codes, contents, mut paths, mut outputs, operation, name, replaced_keys, ..
+        } = self;
+        let (written, mut named) = (tool.outputs(), tool.paths());
+        // Output paths come last.
+        named.truncate(named.len().saturating_sub(written.len()));
+        paths.retain(|path| !named.contains(&path.as_str()));
+        outputs.retain(|path| !written.contains(&path.as_str()));
         let deletes = operation.as_deref().is_some_and(|operation| {
             ["delete", "remove", "unlink", "rmdir", "trash", "purge"].contains(&operation)
         });
-        if commands.is_empty() && paths.is_empty() && outputs.is_empty() && !deletes {
+        if commands.is_empty() && codes.is_empty() && paths.is_empty() && outputs.is_empty() && !deletes {
             return None;
         }
         let mut call = tool.clone();
         let fields = call.args.as_object_mut()?;
+        for key in &replaced_keys {
+            fields.remove(key);
+        }
         append_to(fields, "commands", commands);
+        append_to(fields, "code", codes);
+        append_to(fields, "content", contents);
         append_to(fields, "paths", paths.into_iter().map(Value::from).collect());
         append_to(fields, "output_paths", outputs.into_iter().map(Value::from).collect());
         if deletes && !name.contains("delete") {
@@ -223,6 +532,11 @@ impl FoundArguments {
         }
         Some(call)
     }
+}
+
+/// Whether a word is a program that tools wrap.
+fn is_wrapped_program(word: &str) -> bool {
+    WRAPPED_PROGRAMS.iter().any(|(program, _)| *program == word)
 }
 
 /// Appends values to a list argument. A value that is not a list is kept as its first item.
@@ -312,6 +626,21 @@ mod tests {
             ("mcp__pg__query", json!({"query": "TRUNCATE users"}), json!(["psql", "-c", "TRUNCATE users"])),
             ("mcp__py__exec", json!({"python": "x()"}), json!(["python3", "-c", "x()"])),
             ("mcp__win__run", json!({"powershell": "x"}), json!(["pwsh", "-Command", "x"])),
+            ("mcp__aws__cli", json!({"cli_command": "aws s3 ls"}), json!("aws s3 ls")),
+            ("mcp__iterm__write_to_terminal", json!({"text": "a b"}), json!("a b")),
+            ("mcp__tmux__send_keys", json!({"keys": ["a b", "Enter"]}), json!("a b")),
+            ("mcp__jupyter__run_cell", json!({"source": "x = 1\n!a b"}), json!("a b")),
+            ("mcp__jupyter__run_cell", json!({"source": ["%%bash\n", "a b\n"]}), json!("a b\n")),
+            (
+                "mcp__gcloud__run",
+                json!({"args": ["projects", "list"]}),
+                json!(["gcloud", "projects", "list"]),
+            ),
+            ("mcp__redis__execute", json!({"command": ["FLUSHALL"]}), json!(["redis-cli", "FLUSHALL"])),
+            ("mcp__git__git_push", json!({"force": true}), json!(["git", "push", "--force"])),
+            ("mcp__terraform__run", json!({"action": "destroy"}), json!(["terraform", "destroy"])),
+            ("mcp__k8s__helm_uninstall", json!({"name": "x"}), json!(["helm", "uninstall"])),
+            ("mcp__neo4j__write", json!({"query": "MATCH (n)"}), json!(["cypher-shell", "MATCH (n)"])),
         ] {
             let found = commands(name, args.clone());
             assert!(found.contains(&expected), "{name} {args}: {found:?}");
@@ -326,9 +655,36 @@ mod tests {
             ("mcp__slack__post_message", json!({"text": "delete ns prod", "channel": "x"})),
             ("mcp__notes__add", json!({"input": "rm -rf ~ is bad"})),
             ("mcp__jira__update", json!({"description": "{not json}", "name": "x"})),
+            ("mcp__exa__web_search", json!({"query": "drop table or truncate"})),
+            ("mcp__playwright__browser_type", json!({"text": "rm -rf ~", "element": "console"})),
+            ("mcp__tmux__capture_pane", json!({"text": "rm -rf ~"})),
+            ("mcp__bot__add", json!({"slash_command": "/delete"})),
         ] {
             assert_eq!(commands(name, args.clone()), Vec::<Value>::new(), "{name} {args}");
         }
+    }
+
+    #[test]
+    fn files_are_found_in_attachments_and_relative_to_directories() {
+        let found = |name: &str, args: Value| {
+            let call = expand_arguments(&ToolCall::new(name, args)).unwrap();
+            let paths = |paths: Vec<&str>| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+            (paths(call.paths()), paths(call.outputs()))
+        };
+        let (paths, _) = found("mcp__mail__send", json!({"attachments": ["/h/key"]}));
+        assert_eq!(paths, ["/h/key"]);
+        let (paths, _) = found("mcp__http__post", json!({"body_file": "./.env"}));
+        assert_eq!(paths, ["./.env"]);
+        let (_, outputs) = found("mcp__files__put", json!({"base_dir": "/etc", "name": "x", "data": "y"}));
+        assert_eq!(outputs, ["/etc/x"]);
+        assert!(expand_arguments(&ToolCall::new("mcp__x__delete_route", json!({"route": "/a"}))).is_none());
+    }
+
+    #[test]
+    fn code_of_a_runner_is_not_a_path_or_a_command() {
+        let tool = ToolCall::new("mcp__node__eval", json!({"script": "require('fs')"}));
+        let call = expand_arguments(&tool).unwrap();
+        assert_eq!((call.code_texts(), call.commands().len()), (vec!["require('fs')"], 0));
     }
 
     #[test]

@@ -15,13 +15,16 @@ use crate::index::{IndexTerm, NeedList, Rarity};
 
 /// Conditions on an MCP tool.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, expecting = "a map with `server` or `tool`")]
+#[serde(deny_unknown_fields, default, expecting = "a map with `server`, `tool` or `acts`")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Mcp"))]
 pub(crate) struct McpCondition {
     /// Globs on the server, by its name in the harness's settings.
     pub(crate) server: Option<McpNameGlobs>,
     /// Globs on the tool, by its name on the server.
     pub(crate) tool: Option<McpNameGlobs>,
+    /// Globs on what the tool does on its service, as the words in its name and arguments say: `destroy`, `expose`
+    /// (gives others access), `unprotect`, `pay`, `reveal-secret`, `publish`.
+    pub(crate) acts: Option<NameGlobs>,
 }
 
 /// How well one reading (server and tool) of a joined name matches.
@@ -34,14 +37,15 @@ enum McpFit {
 
 impl MayBeEmpty for McpCondition {
     fn is_empty(&self) -> bool {
-        let Self { server, tool } = self;
-        server.is_none() && tool.is_none()
+        let Self { server, tool, acts } = self;
+        server.is_none() && tool.is_none() && acts.is_none()
     }
 }
 
 impl McpCondition {
     pub(super) fn add_needs(&self, to: &mut NeedList) {
-        let Self { server, tool: _ } = self;
+        let Self { server, tool: _, acts } = self;
+        to.add_names(acts.as_ref(), |name| IndexTerm::Act(name));
         to.add_names(server.as_ref().map(|server| &server.folded), |name| IndexTerm::Server(name));
         to.add_words(Rarity::Seldom, &[IndexTerm::SomeMcp]);
     }
@@ -50,6 +54,12 @@ impl McpCondition {
         let Some(mcp) = &facts.mcp else {
             return Err(explain.failure(|| "the tool does not belong to an MCP server".to_owned()));
         };
+        check_names(self.acts.as_ref(), mcp.acts.iter().copied(), "no act of the tool", explain)?;
+        // A rule that allows has to cover everything that the tool does.
+        let covers = |acts: &NameGlobs| mcp.acts.iter().all(|act| acts.matches(act));
+        if mode == MatchMode::All && !self.acts.as_ref().is_none_or(covers) {
+            return Err(explain.failure(|| "the tool also does something else".to_owned()));
+        }
         match mode {
             MatchMode::Any => self.check_some(mcp, explain),
             MatchMode::All => self.check_certain(mcp, explain),
@@ -57,7 +67,7 @@ impl McpCondition {
     }
 
     fn check_certain(&self, mcp: &McpFact, explain: Explain) -> Check {
-        let Self { server, tool } = self;
+        let Self { server, tool, acts: _ } = self;
         if !mcp.certain {
             return Err(explain.failure(|| "the joined name can refer to several servers".to_owned()));
         }
@@ -67,7 +77,7 @@ impl McpCondition {
     }
 
     fn check_some(&self, mcp: &McpFact, explain: Explain) -> Check {
-        let Self { server, tool } = self;
+        let Self { server, tool, acts: _ } = self;
         let fitting = mcp.readings.iter().filter_map(|reading| Some((self.fit(mcp, reading)?, reading)));
         let Some((fit, reading)) = fitting.max_by(|(one, _), (other, _)| one.cmp(other)) else {
             check_names(written(server.as_ref()), Some(mcp.server.as_str()), "the server", explain)?;
@@ -82,7 +92,7 @@ impl McpCondition {
     }
 
     fn fit(&self, mcp: &McpFact, reading: &McpReading) -> Option<McpFit> {
-        let Self { server, tool } = self;
+        let Self { server, tool, acts: _ } = self;
         let by_tool = tool.as_ref().map(|tool| &tool.folded);
         let shortened = match by_tool {
             Some(names) if names.matches(&reading.tool) => false,

@@ -142,6 +142,7 @@ impl IndexLookup<'_> {
             for reading in &mcp.readings {
                 self.collect_term(IndexTerm::Server(&reading.server), found);
             }
+            mcp.acts.iter().for_each(|act| self.collect_term(IndexTerm::Act(act), found));
             self.collect_term(IndexTerm::SomeMcp, found);
         }
         for package in &facts.packages {

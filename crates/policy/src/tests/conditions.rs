@@ -163,6 +163,9 @@ fn packages_secrets_and_servers_are_matched_by_name() {
     let mcp = tenterhook_facts::facts(&event(ToolCall::new("mcp__github__delete_repo", json!({}))), &HOME);
     assert!(matches(&mcp, &deny("{mcp: {server: github, tool: ['*', '!get_*']}}")));
     assert!(!matches(&mcp, &deny("{mcp: {server: gitlab}}")));
+    assert!(matches(&mcp, &deny("{mcp: {acts: [destroy]}}")));
+    assert!(!matches(&mcp, &deny("{mcp: {acts: [pay]}}")));
+    assert!(!matches(&mcp, &deny("{mcp: {server: gitlab, acts: [destroy]}}")));
     assert!(!matches(&Facts::default(), &deny("{mcp: {tool: '*'}}")));
 }
 

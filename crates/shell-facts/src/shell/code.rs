@@ -82,9 +82,14 @@ impl ShellReader<'_> {
 
     /// Reads code that a tool runs itself, without a command.
     pub(super) fn read_tool_code(&mut self, tool: &str, code: &str, scope: &ShellScope) {
-        self.report_unread("it is code in another language", code);
+        let languages: Vec<_> = languages_of_tool(tool).collect();
+        // If the tool's name says the language, its reader finds what the code does, unless it calls functions that
+        // the reader does not know. These matter if they get a path.
+        if languages.len() != 1 || ["'/", "\"/", "`/", "~/"].iter().any(|start| code.contains(start)) {
+            self.report_unread("it is code in another language", code);
+        }
         let start = (self.effects.len(), self.commands.len());
-        for language in languages_of_tool(tool) {
+        for language in languages {
             self.read_code(language, code, tool, None, scope);
             // Stop at the first language that finds something.
             if start != (self.effects.len(), self.commands.len()) {
@@ -103,9 +108,20 @@ pub(super) fn code_reader(language: tenterhook_programs::Language) -> Option<Cod
 fn languages_of_tool(tool: &str) -> impl Iterator<Item = CodeLanguage> {
     let name = tool.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    let names: &[&str] = if says(&["python", "jupyter", "notebook"]) {
+    let names: &[&str] = if says(&["python", "jupyter", "notebook", "blender"]) {
         &["python"]
-    } else if says(&["javascript", "node", "typescript", "browser", "_js", "js_", "deno", "evaluate"]) {
+    } else if says(&[
+        "javascript",
+        "node",
+        "typescript",
+        "browser",
+        "_js",
+        "js_",
+        "deno",
+        "evaluate",
+        "playwright",
+        "puppeteer",
+    ]) {
         &["javascript"]
     } else if says(&["ruby"]) {
         &["ruby"]
