@@ -77,6 +77,15 @@ fn read_container_commands(tree: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// Returns the commands of a `package.json` that run when its packages are installed.
+pub(crate) fn lifecycle_commands(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Ok(tree) = serde_json::from_str(text) {
+        read_lifecycle(&tree, &mut found);
+    }
+    found
+}
+
 fn read_lifecycle(tree: &Value, found: &mut Vec<String>) {
     let scripts = tree.get("scripts");
     let texts = LIFECYCLE_SCRIPTS.iter().filter_map(|name| scripts?.get(name)?.as_str());
@@ -103,7 +112,7 @@ fn command_text(value: &Value) -> Option<String> {
 }
 
 /// Removes comments and trailing commas, which editors accept in their JSON files.
-fn strip_json_comments(text: &str) -> String {
+pub(crate) fn strip_json_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -23,6 +23,7 @@ mod session_memory;
 pub mod snapshot;
 mod state_format;
 pub mod symlinks;
+mod task_files;
 pub mod usage;
 
 pub use daemon_settings::{DaemonSettings, ServiceSettings, TelemetrySettings};

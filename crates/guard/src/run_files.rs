@@ -13,17 +13,17 @@
 //!
 //! The record contains path, size and hash of each file, never its content.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tenterhook_command_files::{CommandText, just_tasks, make_tasks, package_tasks};
 use tenterhook_event::{Decision, Event, Finding, Flow, TraceEntry};
-use tenterhook_facts::{EvalEnvironment, Facts, FileRunner, RunFile, RunText, RunTexts};
+use tenterhook_facts::{EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts};
 use tenterhook_files::FileClass;
 use tenterhook_policy::{FileOrigin, PolicyJudgement, RuleSet, SessionState};
 
 use crate::symlinks::{self, SymlinkProbe};
+use crate::task_files;
 
 /// Maximum number of files that are read for one call.
 const MAX_FILES: usize = 8;
@@ -31,9 +31,6 @@ const MAX_FILES: usize = 8;
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 /// Maximum number of times that files run by files are followed.
 const MAX_PASSES: usize = 3;
-
-const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
-const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
 
 /// What the files of a call add to its judgement.
 #[derive(Debug, Default)]
@@ -57,6 +54,8 @@ struct ReadFile {
 #[derive(Debug)]
 struct RunFiles<'s> {
     state: &'s SessionState,
+    /// Home directory of the account that runs the agent.
+    home: Option<&'s str>,
     requested: Vec<RunFile>,
     read: Vec<ReadFile>,
     texts: RunTexts,
@@ -111,6 +110,27 @@ fn weaken_decision(decision: Decision) -> Decision {
     if decision == Decision::Deny { Decision::Ask } else { Decision::None }
 }
 
+/// Returns the hash of a file's content, in hexadecimal digits.
+fn hash_bytes(bytes: &[u8]) -> String {
+    let digits = |byte: &u8| format!("{byte:02x}");
+    Sha256::digest(bytes).iter().map(digits).collect::<Vec<_>>().concat()
+}
+
+/// Removes `.` and `..` from an absolute path.
+fn normalize_path(path: &Path) -> String {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain.to_string_lossy().into_owned()
+}
+
 // === impl FileFindings ===
 
 impl FileFindings {
@@ -158,11 +178,11 @@ impl<'s> RunFiles<'s> {
     fn collect(
         event: &Event,
         facts: &Facts,
-        environment: &EvalEnvironment<'_>,
+        environment: &EvalEnvironment<'s>,
         state: &'s SessionState,
     ) -> Self {
-        let (probe, texts) = (SymlinkProbe::default(), RunTexts::default());
-        let mut files = Self { state, requested: Vec::new(), read: Vec::new(), texts, probe };
+        let (probe, texts, home) = (SymlinkProbe::default(), RunTexts::default(), environment.home);
+        let mut files = Self { state, home, requested: Vec::new(), read: Vec::new(), texts, probe };
         let mut wanted = facts.run_files.clone();
         for _ in 0..MAX_PASSES {
             let before = files.read.len();
@@ -183,58 +203,48 @@ impl<'s> RunFiles<'s> {
             return;
         }
         self.requested.push(request.clone());
-        let names: &[&str] = match request.runner {
-            FileRunner::Script => &[],
-            FileRunner::Make => MAKEFILES,
-            FileRunner::PackageScript => &["package.json"],
-            FileRunner::Just => JUSTFILES,
-        };
-        let state = self.state;
-        let is_downloaded = |path: &str| state.files.get(path) == Some(&FileOrigin::Downloaded);
-        let found = self.find_file(&request, names);
+        let found = self.find_files(&request);
         // A download that is too large to be read is asked about like any other.
-        let unread = || is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
-        let Some((path, bytes)) = found.or_else(unread) else { return };
-        let is_downloaded = is_downloaded(&path);
-        let digits = |byte: &u8| format!("{byte:02x}");
-        let sha256 = Sha256::digest(&bytes).iter().map(digits).collect::<Vec<_>>().concat();
-        let text = String::from_utf8_lossy(&bytes);
-        let texts = |pieces: Vec<CommandText>| pieces.into_iter().map(|piece| piece.text).collect();
-        let texts: Vec<String> = match request.runner {
-            // A program in machine code is not a script.
-            FileRunner::Script if bytes.contains(&0) => Vec::new(),
-            FileRunner::Script => vec![text.into_owned()],
-            FileRunner::Make => texts(make_tasks(&text, &request.tasks)),
-            FileRunner::PackageScript => {
-                let scripts = request.tasks.iter().flat_map(|script| package_tasks(&text, script));
-                texts(scripts.collect())
-            }
-            FileRunner::Just => texts(just_tasks(&text, &request.tasks)),
-        };
-        // Only these two run tasks in the directory of the file.
-        let changes_directory = matches!(request.runner, FileRunner::PackageScript | FileRunner::Just);
-        let directory = path.rsplit_once('/').filter(|_| changes_directory);
+        let unread = || self.is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
+        let found = if found.is_empty() { unread().into_iter().collect() } else { found };
+        let Some((first, _)) = found.first() else { return };
+        let directory = first.rsplit_once('/').filter(|_| task_files::changes_directory(request.runner));
         let directory = directory.map(|(directory, _)| directory.to_owned());
-        self.texts.insert(request.clone(), RunText { directory, texts, is_downloaded });
-        self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
+        let is_downloaded = found.iter().any(|(path, _)| self.is_downloaded(path));
+        let mut texts = Vec::new();
+        for (path, bytes) in found {
+            // A program in machine code is not a script.
+            if request.runner != FileRunner::Script || !bytes.contains(&0) {
+                let text = String::from_utf8_lossy(&bytes);
+                let tasks = task_files::read_tasks(request.runner, &text, &request.tasks);
+                texts.extend(
+                    tasks.into_iter().map(|task| RunPiece { text: task.text, language: task.language }),
+                );
+            }
+            let (request, sha256) = (request.clone(), hash_bytes(&bytes));
+            self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
+        }
+        self.texts.insert(request, RunText { directory, texts, is_downloaded });
     }
 
-    /// Reads a file, or the first of these files in a directory or, for runners that search upwards, above it.
-    fn find_file(&mut self, request: &RunFile, names: &[&str]) -> Option<(String, Vec<u8>)> {
-        let is_directory = !names.is_empty() && Path::new(&request.path).is_dir();
-        if !is_directory {
-            return Some((request.path.clone(), self.read_bytes(&request.path)?));
-        }
-        let levels = if request.runner == FileRunner::Make { 1 } else { MAX_FILES };
-        for directory in Path::new(&request.path).ancestors().take(levels) {
-            for name in names {
-                let path = directory.join(name).to_string_lossy().into_owned();
-                if let Some(bytes) = self.read_bytes(&path) {
-                    return Some((path, bytes));
-                }
+    fn is_downloaded(&self, path: &str) -> bool {
+        self.state.files.get(path) == Some(&FileOrigin::Downloaded)
+    }
+
+    /// Reads the files of a request, with their paths.
+    fn find_files(&mut self, request: &RunFile) -> Vec<(String, Vec<u8>)> {
+        let mut found: Vec<(String, Vec<u8>)> = Vec::new();
+        for alternatives in task_files::find_candidates(request, self.home) {
+            if self.read.len() + found.len() >= MAX_FILES {
+                break;
             }
+            let read = |path: PathBuf| {
+                let path = normalize_path(&path);
+                self.read_bytes(&path).map(|bytes| (path, bytes))
+            };
+            found.extend(alternatives.into_iter().find_map(read));
         }
-        None
+        found
     }
 
     /// Reads a regular file. A directory on the way that would have to be mounted first is not entered.

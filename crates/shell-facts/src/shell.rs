@@ -22,6 +22,7 @@ mod endless_loop;
 mod exec_site;
 mod expand;
 mod file_effects;
+mod file_input;
 mod find;
 mod interpret;
 mod interpreter;

@@ -5,10 +5,9 @@
 
 use tenterhook_code_facts::strip_regexes;
 use tenterhook_paths::{FileOp, PathFact, resolve};
-use tenterhook_programs::Language;
+use tenterhook_programs::{Language, Role};
 
 use super::super::described_command::DescribedCommand;
-use super::super::run_file::RunFile;
 use super::ShellReader;
 use super::code::code_reader;
 use super::command::ShellCommand;
@@ -28,6 +27,10 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) -> bool {
         let Some((language, script)) = script_source(described) else { return false };
+        // `bash -n f` and `node --check f` only parse the code.
+        if described.has(Role::DryRun) {
+            return true;
+        }
         self.run_script(language, script, program, scope);
         true
     }
@@ -80,11 +83,18 @@ impl ShellReader<'_> {
                     self.mark_fed(&from, "");
                     from.clear();
                 }
-                (vec![text.text.as_str().into()], from)
+                // `bash -c "$(cat f)"`
+                let mut texts = if text.dynamic { self.file_outputs(&from, scope) } else { Vec::new() };
+                texts.push(text.text.as_str().into());
+                (texts, from)
             }
             ScriptSource::File(file) if file.is_process => {
                 self.mark_if_typed(own, &file.from);
-                (self.printed_by(&file.from), file.from.clone())
+                let mut texts = self.printed_by(&file.from);
+                if texts.is_empty() {
+                    texts = self.file_outputs(&file.from, scope);
+                }
+                (texts, file.from.clone())
             }
             ScriptSource::File(file) if self.is_terminal(&file.text, scope) => {
                 return self.mark_act(own, TYPED_PROGRAM);
@@ -159,7 +169,11 @@ impl ShellReader<'_> {
 
     /// Reads the file that the last command runs by its path: `./install.sh`.
     pub(super) fn run_own_file(&mut self, scope: &ShellScope) {
-        let raw = self.commands.last().map(|command| &command.raw).filter(|raw| raw.contains('/'));
+        // `uv run tool.py` runs a file of the working directory.
+        let by_runner =
+            scope.via.last().is_some_and(|via| matches!(via.as_str(), "uv" | "poetry" | "pdm" | "rye"));
+        let is_file = |raw: &&String| raw.contains('/') || by_runner && raw.ends_with(".py");
+        let raw = self.commands.last().map(|command| &command.raw).filter(is_file);
         if let Some(raw) = raw.cloned() {
             self.run_file(&raw, "", scope);
         }
@@ -171,8 +185,10 @@ impl ShellReader<'_> {
         let all = self.find_writers(&path, scope);
         let mut texts = self.printed_by(&all);
         if texts.is_empty() {
-            let known = self.request_file(RunFile::script(path.clone()), scope);
-            texts.extend(known.into_iter().flat_map(|known| known.texts).map(Into::into));
+            texts = self.copied_texts(&path, &all, scope);
+        }
+        if texts.is_empty() {
+            texts.extend(self.script_text(&path, scope).map(Into::into));
         }
         self.mark_fed(&all, "");
         // A script that runs itself is read once.
@@ -185,7 +201,7 @@ impl ShellReader<'_> {
             return;
         }
         for text in texts {
-            let program = if program.is_empty() { shebang_program(&text) } else { program };
+            let program = if program.is_empty() { script_program(file, &text) } else { program };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
                     self.read_text(&text, &mut scope.started_by(program).with_any_arguments());
@@ -236,9 +252,28 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns the interpreter in the `#!` line of a script; a shell if there is none.
-fn shebang_program(text: &str) -> &str {
-    let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
+/// Interpreters of files that have no `#!` line, by the end of their names.
+const PROGRAMS_BY_EXTENSION: &[(&str, &str)] = &[
+    ("py", "python"),
+    ("js", "node"),
+    ("mjs", "node"),
+    ("ts", "node"),
+    ("rb", "ruby"),
+    ("pl", "perl"),
+    ("php", "php"),
+    ("lua", "lua"),
+];
+
+/// Returns the interpreter in the `#!` line of a script. Without this line the name of the file decides; a shell runs
+/// all other files.
+fn script_program<'t>(file: &str, text: &'t str) -> &'t str {
+    let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
+        let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+        return PROGRAMS_BY_EXTENSION
+            .iter()
+            .find(|(known, _)| *known == extension)
+            .map_or("sh", |(_, program)| program);
+    };
     let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     words.find(|word| *word != "env" && !word.starts_with('-')).unwrap_or("sh")
 }

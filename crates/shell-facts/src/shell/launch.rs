@@ -119,7 +119,7 @@ impl ShellReader<'_> {
     }
 
     /// Runs the text of `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
-    fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
+    pub(super) fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
         for script in words.iter().filter(|word| !word.text.starts_with('-') && !word.dynamic) {
             for command in script.text.split([';', '\n', '{']) {
                 let rest = command.trim_start_matches(|c: char| {
@@ -199,14 +199,7 @@ impl ShellReader<'_> {
     pub(super) fn run_spawned(&mut self, program: &str, code: &str, scope: &ShellScope) {
         let mut inner = scope.started_by(program);
         match program {
-            "expect" | "tclsh" | "wish" => {
-                for line in code.split([';', '\n', '[']).map(str::trim) {
-                    let text = line.strip_prefix("spawn ").or_else(|| line.strip_prefix("exec "));
-                    if let Some(text) = text {
-                        self.read_text(text, &mut inner);
-                    }
-                }
-            }
+            "expect" | "tclsh" | "wish" => self.run_tcl(program, code, scope),
             "osascript" => {
                 for rest in code.split("do shell script").skip(1) {
                     let text = unquote_text(rest.trim_start());
@@ -221,9 +214,10 @@ impl ShellReader<'_> {
 }
 
 /// Returns the shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
-fn shell_escape_text(text: &str) -> Option<&str> {
+pub(super) fn shell_escape_text(text: &str) -> Option<&str> {
     let text = text.trim_start_matches(['+', ':']);
-    let text = text.strip_prefix("silent").map_or(text, |rest| rest.trim_start_matches(['!', ' ']));
+    let text =
+        text.strip_prefix("silent").map_or(text, |rest| rest.strip_prefix('!').unwrap_or(rest).trim_start());
     let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
     let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
     Some(rest.trim_end_matches("| q").trim())
