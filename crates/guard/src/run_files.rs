@@ -50,45 +50,38 @@ struct ReadFile {
     sha256: String,
 }
 
-/// The files of one call.
+/// The files that a call would run, and what they contain.
 #[derive(Debug)]
-struct RunFiles<'s> {
+pub(crate) struct RunFiles<'s> {
     state: &'s SessionState,
     /// Home directory of the account that runs the agent.
-    home: Option<&'s str>,
+    home: Option<String>,
     requested: Vec<RunFile>,
     read: Vec<ReadFile>,
     texts: RunTexts,
     probe: SymlinkProbe,
 }
 
-/// Reads the files that a call would run and returns the findings that they add to `base`, the judgement of the call
-/// alone.
+/// Evaluates the rules with the files that a call would run, and returns the findings that they add to `base`, the
+/// judgement of the call alone.
 pub(crate) fn judge_run_files(
+    files: &RunFiles<'_>,
     event: &Event,
     facts: &Facts,
     environment: &EvalEnvironment<'_>,
-    state: &SessionState,
     rules: &RuleSet,
     base: &PolicyJudgement,
 ) -> FileFindings {
-    if facts.run_files.is_empty() {
-        return FileFindings::default();
-    }
-    let files = RunFiles::collect(event, facts, environment, state);
     if files.read.is_empty() {
         return FileFindings::default();
     }
+    let state = files.state;
     let is_own = |request: &RunFile| {
         let mut read = files.read.iter().filter(|file| file.request == *request);
         read.any(|file| state.files.contains_key(&file.path))
     };
     let judge = |texts: &RunTexts| {
-        let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
-        let mut with_files = symlinks::collect_facts(event, &environment);
-        // Words in code that is not understood do not matter here: long files contain many words.
-        with_files.unread.clone_from(&facts.unread);
-        with_files.unparsed = facts.unparsed;
+        let with_files = files.facts(event, facts, texts, environment);
         tenterhook_policy::judge(event, &with_files, state, rules)
     };
     let mut added = FileFindings { observed: Some(files.observed()), ..FileFindings::default() };
@@ -175,13 +168,14 @@ impl FileFindings {
 
 impl<'s> RunFiles<'s> {
     /// Reads the files of a call, and the files that these run.
-    fn collect(
+    pub(crate) fn collect(
         event: &Event,
         facts: &Facts,
-        environment: &EvalEnvironment<'s>,
+        environment: &EvalEnvironment<'_>,
         state: &'s SessionState,
     ) -> Self {
-        let (probe, texts, home) = (SymlinkProbe::default(), RunTexts::default(), environment.home);
+        let (probe, texts, home) =
+            (SymlinkProbe::default(), RunTexts::default(), environment.home.map(str::to_owned));
         let mut files = Self { state, home, requested: Vec::new(), read: Vec::new(), texts, probe };
         let mut wanted = facts.run_files.clone();
         for _ in 0..MAX_PASSES {
@@ -196,6 +190,33 @@ impl<'s> RunFiles<'s> {
             wanted = tenterhook_facts::facts(event, &environment).run_files;
         }
         files
+    }
+
+    /// Returns the commands of the files, with which facts are derived.
+    pub(crate) fn texts(&self) -> &RunTexts {
+        &self.texts
+    }
+
+    /// Derives the facts of the call again, with the commands of these files. `facts` are those of the call alone.
+    pub(crate) fn facts(
+        &self,
+        event: &Event,
+        facts: &Facts,
+        texts: &RunTexts,
+        environment: &EvalEnvironment<'_>,
+    ) -> Facts {
+        let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
+        // Words in code that is not understood do not matter here: long files contain many words.
+        let (unread, unparsed) = (facts.unread.clone(), facts.unparsed);
+        Facts { unread, unparsed, ..symlinks::collect_facts(event, &environment) }
+    }
+
+    /// Returns the hash of each file by its path. Files that the call itself changes are left out.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_changed =
+            |runner: FileRunner| matches!(runner, FileRunner::PackageInstall | FileRunner::Composer);
+        let read = self.read.iter().filter(move |file| !is_changed(file.request.runner));
+        read.map(|file| (file.path.as_str(), file.sha256.as_str()))
     }
 
     fn read_request(&mut self, request: RunFile) {
@@ -234,7 +255,7 @@ impl<'s> RunFiles<'s> {
     /// Reads the files of a request, with their paths.
     fn find_files(&mut self, request: &RunFile) -> Vec<(String, Vec<u8>)> {
         let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-        for alternatives in task_files::find_candidates(request, self.home) {
+        for alternatives in task_files::find_candidates(request, self.home.as_deref()) {
             if self.read.len() + found.len() >= MAX_FILES {
                 break;
             }

@@ -61,6 +61,9 @@ pub struct SessionState {
     /// Files and directories outside the project that did not exist before the session created them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub created: BTreeSet<String>,
+    /// Hashes of files that calls of the session ran, by absolute path, as they were before the latest of these calls.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub run_hashes: BTreeMap<String, String>,
 }
 
 /// Changes that one event makes to the state of its session.
@@ -96,6 +99,9 @@ pub struct StateDelta {
     /// Paths that the event creates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
+    /// Files that the event runs, with hashes that are not stored yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub run_hashes: Vec<(String, String)>,
 }
 
 // === impl SessionState ===
@@ -169,6 +175,11 @@ impl SessionState {
         for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
             self.created.insert(path.clone());
         }
+        for (path, hash) in &delta.run_hashes {
+            if self.run_hashes.len() < MAX_SESSION_FILES || self.run_hashes.contains_key(path) {
+                self.run_hashes.insert(path.clone(), hash.clone());
+            }
+        }
     }
 
     /// Whether there is nothing to store.
@@ -188,6 +199,7 @@ impl StateDelta {
             && self.files.is_empty()
             && self.copies.is_empty()
             && self.created.is_empty()
+            && self.run_hashes.is_empty()
             && !self.adds_spending()
     }
 
