@@ -58,7 +58,7 @@ fn mount_text(entry: &Node) -> Option<String> {
     let mut parts = text.split(':');
     let outside = parts.next()?;
     let is_read_only = parts.nth(1).is_some_and(|options| options.split(',').any(|option| option == "ro"));
-    let is_socket = outside.ends_with(".sock");
+    let is_socket = outside.strip_suffix(".sock").is_some();
     (!is_read_only && !is_socket && text.contains(':')).then_some(text)
 }
 
@@ -66,7 +66,7 @@ fn mount_text(entry: &Node) -> Option<String> {
 fn command_words(node: &Node) -> Vec<String> {
     match &node.value {
         Value::List(words) => words.iter().filter_map(Node::text).map(quote_value).collect(),
-        _ => node.text().map(|text| replace_dollars(text)).into_iter().collect(),
+        _ => node.text().map(replace_dollars).into_iter().collect(),
     }
 }
 
@@ -168,7 +168,7 @@ fn module_command(module: &str, value: &Node) -> Option<String> {
         }
         "file" if value.get("state").and_then(Node::text) == Some("absent") => {
             let path = ["path", "dest", "name"].iter().find_map(|key| value.get(key)?.text())?;
-            Some(format!("rm -rf {}", path))
+            Some(format!("rm -rf {path}"))
         }
         "file" => {
             let text = value.text().filter(|text| text.contains("state=absent"))?;

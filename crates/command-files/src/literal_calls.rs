@@ -135,7 +135,7 @@ pub(crate) fn read_calls(text: &str, table: &CallTable) -> Vec<String> {
             // `"rm -rf x".execute()` runs the text before the call.
             let before = literal.take().filter(|_| call.name == ".execute");
             let words = before.map_or_else(|| scanner.read_arguments(), |own| vec![own]);
-            found.extend(command_text(call.meaning, words));
+            found.extend(command_text(call.meaning, &words));
             is_inside_name = false;
             continue;
         }
@@ -149,7 +149,7 @@ pub(crate) fn read_calls(text: &str, table: &CallTable) -> Vec<String> {
 }
 
 /// Writes a call as a shell command. Words are quoted, so that only inserted values are unknown.
-fn command_text(meaning: CallMeaning, words: Vec<String>) -> Option<String> {
+fn command_text(meaning: CallMeaning, words: &[String]) -> Option<String> {
     let first = words.first()?;
     let is_text = meaning == CallMeaning::Shell || meaning == CallMeaning::ShellOrWords && words.len() == 1;
     if is_text {

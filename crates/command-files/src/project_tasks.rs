@@ -284,11 +284,11 @@ mod tests {
 
     #[test]
     fn the_code_of_a_notebook_is_read() {
-        let text = r##"{"cells": [
+        let text = r#"{"cells": [
             {"cell_type": "markdown", "source": "!no"},
             {"cell_type": "code", "source": ["import os\n", "!pip install x\n"]},
             {"cell_type": "code", "source": "%%bash\nrm -rf x"}
-        ], "metadata": {}}"##;
+        ], "metadata": {}}"#;
         assert_eq!(
             notebook_cells(text),
             [

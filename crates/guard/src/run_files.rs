@@ -59,6 +59,8 @@ pub(crate) struct RunFiles<'s> {
     requested: Vec<RunFile>,
     read: Vec<ReadFile>,
     texts: RunTexts,
+    /// The facts with the commands of so many files.
+    derived: Option<(usize, Facts)>,
     probe: SymlinkProbe,
 }
 
@@ -176,7 +178,8 @@ impl<'s> RunFiles<'s> {
     ) -> Self {
         let (probe, texts, home) =
             (SymlinkProbe::default(), RunTexts::default(), environment.home.map(str::to_owned));
-        let mut files = Self { state, home, requested: Vec::new(), read: Vec::new(), texts, probe };
+        let mut files =
+            Self { state, home, requested: Vec::new(), read: Vec::new(), texts, derived: None, probe };
         let mut wanted = facts.run_files.clone();
         for _ in 0..MAX_PASSES {
             let before = files.read.len();
@@ -187,7 +190,10 @@ impl<'s> RunFiles<'s> {
                 break;
             }
             let environment = EvalEnvironment { run_texts: Some(&files.texts), ..*environment };
-            wanted = tenterhook_facts::facts(event, &environment).run_files;
+            let derived = tenterhook_facts::facts(event, &environment);
+            let found = derived.run_files.clone();
+            files.derived = Some((files.read.len(), derived));
+            wanted = found;
         }
         files
     }
@@ -208,7 +214,13 @@ impl<'s> RunFiles<'s> {
         let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
         // Words in code that is not understood do not matter here: long files contain many words.
         let (unread, unparsed) = (facts.unread.clone(), facts.unparsed);
-        Facts { unread, unparsed, ..symlinks::collect_facts(event, &environment) }
+        // The facts with all files were derived when the last of them was read.
+        let is_derived = |(count, _): &&(usize, Facts)| *count == self.read.len() && *texts == self.texts;
+        let with_files = match self.derived.as_ref().filter(is_derived) {
+            Some((_, derived)) => symlinks::resolve_links(event, derived.clone(), &environment),
+            None => symlinks::collect_facts(event, &environment),
+        };
+        Facts { unread, unparsed, ..with_files }
     }
 
     /// Returns the hash of each file by its path. Files that the call itself changes are left out.

@@ -13,7 +13,11 @@ use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
 /// Returns the facts of a call with its links resolved.
 pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
-    let facts = tenterhook_facts::facts(event, environment);
+    resolve_links(event, tenterhook_facts::facts(event, environment), environment)
+}
+
+/// Returns the facts of a call with its links resolved; `facts` are the facts without links.
+pub(crate) fn resolve_links(event: &Event, facts: Facts, environment: &EvalEnvironment<'_>) -> Facts {
     if environment.seen.is_some() {
         return facts;
     }

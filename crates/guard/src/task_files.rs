@@ -70,7 +70,7 @@ pub(crate) fn find_candidates(request: &RunFile, home: Option<&str>) -> Vec<File
         FileRunner::GoRun => tasks()
             .flat_map(|task| {
                 let path = base.join(task);
-                if task.ends_with(".go") { vec![path] } else { list_files(&path, "go") }
+                if task.strip_suffix(".go").is_some() { vec![path] } else { list_files(&path, "go") }
             })
             .map(|path| vec![path])
             .collect(),

@@ -229,6 +229,7 @@ fn explain_shows_the_commands_in_files() {
 /// Prints how long it takes to read eight files of the maximum size. Run it with `--release -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures time"]
+#[expect(clippy::print_stdout, reason = "the measured times are the result")]
 fn reading_eight_large_files_is_timed() {
     let (script, data) =
         ("echo hello world > out.txt\n".repeat(2_300), "# comment with some words\n".repeat(2_400));

@@ -209,10 +209,10 @@ impl ShellReader<'_> {
             let target = spawned.unwrap_or_default();
             match target.split_whitespace().next().and_then(|name| name.rsplit('/').next()) {
                 Some("ssh") => {
-                    self.read_text(&format!("{target} '{}'", sent.replace('\'', r"'\''")), &mut inner)
+                    self.read_text(&format!("{target} '{}'", sent.replace('\'', r"'\''")), &mut inner);
                 }
                 Some("sh" | "bash" | "zsh" | "dash" | "ksh" | "su" | "sudo") => {
-                    self.read_text(sent, &mut inner)
+                    self.read_text(sent, &mut inner);
                 }
                 _ => {}
             }

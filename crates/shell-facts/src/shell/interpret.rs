@@ -172,7 +172,7 @@ impl ShellReader<'_> {
         // `uv run tool.py` runs a file of the working directory.
         let by_runner =
             scope.via.last().is_some_and(|via| matches!(via.as_str(), "uv" | "poetry" | "pdm" | "rye"));
-        let is_file = |raw: &&String| raw.contains('/') || by_runner && raw.ends_with(".py");
+        let is_file = |raw: &&String| raw.contains('/') || by_runner && raw.strip_suffix(".py").is_some();
         let raw = self.commands.last().map(|command| &command.raw).filter(is_file);
         if let Some(raw) = raw.cloned() {
             self.run_file(&raw, "", scope);

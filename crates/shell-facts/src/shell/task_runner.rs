@@ -161,7 +161,7 @@ fn task_names(runner: FileRunner, described: &DescribedCommand<'_>) -> Option<Ve
         }
         FileRunner::GoRun => {
             let mut local = parts(&[Role::Package]);
-            local.retain(|word| word.text.starts_with(['.', '/']) || word.text.ends_with(".go"));
+            local.retain(|word| word.text.starts_with(['.', '/']) || word.text.strip_suffix(".go").is_some());
             some(local)
         }
         FileRunner::Notebook | FileRunner::Playbook | FileRunner::Deno => some(parts(&[Role::Task])),
