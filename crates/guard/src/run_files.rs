@@ -106,7 +106,7 @@ fn weaken_decision(decision: Decision) -> Decision {
 }
 
 /// Returns the hash of a file's content, in hexadecimal digits.
-fn hash_bytes(bytes: &[u8]) -> String {
+pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
     let digits = |byte: &u8| format!("{byte:02x}");
     Sha256::digest(bytes).iter().map(digits).collect::<Vec<_>>().concat()
 }

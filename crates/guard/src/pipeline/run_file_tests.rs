@@ -262,6 +262,17 @@ fn reading_eight_large_files_is_timed() {
                 std::hint::black_box(bytes.unwrap());
             }
         });
+        let hashed = median(&|| {
+            for _ in &facts.run_files {
+                std::hint::black_box(run_files::hash_bytes(text.as_bytes()));
+            }
+        });
+        let parsed = median(&|| {
+            for _ in &facts.run_files {
+                let tool = ToolCall::new("Bash", json!({ "command": text }));
+                std::hint::black_box(project.judge.facts(&project.event(tool), None));
+            }
+        });
         let collected = median(&|| {
             std::hint::black_box(project.judge.read_run_files(&event, &facts, &state));
         });
@@ -269,7 +280,7 @@ fn reading_eight_large_files_is_timed() {
             std::hint::black_box(project.judge.judge(&event));
         });
         println!(
-            "8 files of {} bytes ({what}): read {read:?}, read and parsed {collected:?}, judged {whole:?}",
+            "8 files of {} bytes ({what}): read {read:?}, hash {hashed:?}, parse one by one {parsed:?}, read and parsed {collected:?}, judged {whole:?}",
             text.len()
         );
     }
