@@ -295,7 +295,7 @@ fn the_guide_of_codex_states_what_is_not_covered() {
     let ids: Vec<_> = unhooked.iter().map(|harness| harness.id).collect();
     assert_eq!(ids, ["codex", "codex-desktop"]);
     let not_covered = guide_item("codex", "Not covered");
-    assert!(not_covered.contains("`write_stdin` fires no hook"), "{not_covered}");
+    assert!(not_covered.contains("Codex calls no hook for its tool `write_stdin`"), "{not_covered}");
     assert!(guide_item("codex-desktop", "Covered and not covered").contains("(harness-codex.md)"));
 
     let test = TestContext::new();

@@ -64,6 +64,25 @@ fn read_container_commands(tree: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// Scripts of a `package.json` that run when its packages are installed.
+const LIFECYCLE_SCRIPTS: &[&str] = &[
+    "preinstall",
+    "install",
+    "postinstall",
+    "prepare",
+    "preprepare",
+    "postprepare",
+    "prepublish",
+    "prepack",
+];
+
+/// Returns the commands of a `package.json` that run when its packages are installed.
+pub(crate) fn lifecycle_commands(text: &str) -> Vec<String> {
+    let Ok(tree) = serde_json::from_str::<Value>(text) else { return Vec::new() };
+    let scripts = tree.get("scripts");
+    LIFECYCLE_SCRIPTS.iter().filter_map(|name| scripts?.get(name)?.as_str()).map(str::to_owned).collect()
+}
+
 /// Returns the command line of an object with `command` and `args`.
 fn command_with_args(entry: &Value) -> Option<String> {
     let command = command_text(entry.get("command")?)?;
@@ -84,7 +103,7 @@ fn command_text(value: &Value) -> Option<String> {
 }
 
 /// Removes comments and trailing commas, which editors accept in their JSON files.
-fn strip_json_comments(text: &str) -> String {
+pub(crate) fn strip_json_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

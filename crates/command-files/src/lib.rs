@@ -3,26 +3,39 @@
 //! Extracts the shell commands from files that contain commands: scripts, makefiles, Dockerfiles, package scripts and
 //! pipelines. Each kind of file has one table row and one module. Nothing is executed and no file is read.
 //!
-//! [`FileKind::read`] returns all commands of a file. [`make_tasks`], [`just_tasks`] and [`package_tasks`] return only
+//! [`FileKind::read`] returns all commands of a file. Functions such as [`make_tasks`] and [`rake_tasks`] return only
 //! those that a task runner would run, and [`autorun_commands`] those that run without being asked for.
 
 mod autorun;
+mod code_tasks;
 mod docker;
+mod infrastructure;
 mod just;
+mod literal_calls;
 mod make;
 mod package;
 mod pipeline;
+mod project_tasks;
 mod script;
+mod task_text;
+mod toml_tasks;
 
 use std::path::Path;
 
 use tenterhook_document::Spot;
 
 pub use autorun::autorun_commands;
+pub use code_tasks::{PythonDefault, go_code, gradle_tasks, python_tasks, rake_tasks, rust_code};
+pub use infrastructure::{compose_services, dockerfile_steps, playbook_commands, terraform_commands};
 pub use just::read_tasks as just_tasks;
-pub use make::read_tasks as make_tasks;
+pub use make::{read_dry_run_tasks as make_dry_run_tasks, read_tasks as make_tasks};
 pub use package::read_tasks as package_tasks;
+pub use project_tasks::{
+    composer_tasks, deno_tasks, git_alias, install_tasks, notebook_cells, taskfile_tasks, tox_tasks,
+};
 pub use script::is_shell_shebang;
+pub use task_text::TaskText;
+pub use toml_tasks::mise_tasks;
 
 /// A kind of file that contains commands.
 pub struct FileKind {
@@ -193,11 +206,12 @@ fn replace_expressions(text: &str, open: &str, close: &str, what: impl Fn(&str) 
     let mut done = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
+        // Without a closing sign, no later expression is complete either.
+        let Some((inner, behind)) = after.split_once(close) else { break };
         done += before;
-        let inner = after.split_once(close).and_then(|(inner, after)| Some((what(inner)?, after)));
-        let (value, after) = inner.unwrap_or_else(|| (open.to_owned(), after));
-        done += &value;
-        rest = after;
+        let value = what(inner);
+        rest = if value.is_some() { behind } else { after };
+        done += value.as_deref().unwrap_or(open);
     }
     done + rest
 }

@@ -32,6 +32,18 @@ pub fn read_tasks(text: &str, targets: &[String]) -> Vec<CommandText> {
     read_lines(lines.iter().filter(|(number, _)| runs(*number)), &variables)
 }
 
+/// Returns the commands that `make -n` runs for these targets although it only prints the others: `$(shell …)`, and
+/// lines that begin with `+`.
+pub fn read_dry_run_tasks(text: &str, targets: &[String]) -> Vec<CommandText> {
+    let printed = |line: &str| {
+        let recipe = line.strip_prefix('\t').unwrap_or_default();
+        let signs = recipe.trim_start().bytes().take_while(|byte| b"@-+ \t".contains(byte));
+        line.starts_with('\t') && !signs.clone().any(|byte| byte == b'+') && !line.contains("$(shell")
+    };
+    let kept = text.lines().map(|line| if printed(line) { "" } else { line });
+    read_tasks(&kept.collect::<Vec<_>>().join("\n"), targets)
+}
+
 /// The rules of a makefile.
 #[derive(Default)]
 struct MakeRules {

@@ -25,10 +25,10 @@ pub use facts::{EvalEnvironment, Facts, SecretFact, facts, touched_files};
 pub use follow::probe_links;
 pub use mcp::{McpFact, McpReading};
 pub use package::{PackageFact, PackageOrigin};
-pub use session_files::SessionFiles;
+pub use session_files::SessionFilePaths;
 pub use tenterhook_paths::{Certainty, EntryKind, FileOp, LinkMap, PathFact, PathLocation};
 pub use tenterhook_shell_facts::{
-    ExecLocation, FileEffect, FileRunner, RunFile, RunText, RunTexts, ShellCommand, ShellOption, ShellWord,
-    TextSpan, UnreadText,
+    ExecLocation, FileEffect, FileRunner, RunFile, RunPiece, RunText, RunTexts, ShellCommand, ShellOption,
+    ShellWord, TextSpan, UnreadText,
 };
 pub use url::{UrlFact, parse_url};

@@ -14,14 +14,14 @@ use super::{EvalEnvironment, Facts};
 
 /// Files that earlier calls of a session copied or created.
 #[derive(Debug, Clone, Copy)]
-pub struct SessionFiles<'a> {
+pub struct SessionFilePaths<'a> {
     /// Copies of sensitive files, each with the path of its original.
     pub copies: &'a BTreeMap<String, String>,
     /// Files and directories that did not exist before the session created them.
     pub created: &'a BTreeSet<String>,
 }
 
-impl SessionFiles<'_> {
+impl SessionFilePaths<'_> {
     /// Returns whether there is nothing to apply.
     pub fn is_empty(&self) -> bool {
         self.copies.is_empty() && self.created.is_empty()
@@ -47,7 +47,7 @@ impl Facts {
         &mut self,
         event: &Event,
         environment: &EvalEnvironment<'_>,
-        files: SessionFiles<'_>,
+        files: SessionFilePaths<'_>,
     ) {
         let roots = path_roots(event, environment);
         let mut originals = Vec::new();
@@ -69,7 +69,7 @@ impl Facts {
     }
 }
 
-fn add_originals(list: &mut Vec<PathFact>, files: SessionFiles<'_>, roots: &PathRoots) {
+fn add_originals(list: &mut Vec<PathFact>, files: SessionFilePaths<'_>, roots: &PathRoots) {
     for path in list.iter_mut() {
         mark_created(path, files);
     }
@@ -78,13 +78,13 @@ fn add_originals(list: &mut Vec<PathFact>, files: SessionFiles<'_>, roots: &Path
     list.extend(originals);
 }
 
-fn mark_created(path: &mut PathFact, files: SessionFiles<'_>) {
+fn mark_created(path: &mut PathFact, files: SessionFilePaths<'_>) {
     if path.places.contains(&PathLocation::OutsideProject) && files.is_created(path) {
         path.places = vec![PathLocation::Temp];
     }
 }
 
-fn original_of(path: &PathFact, files: SessionFiles<'_>, roots: &PathRoots) -> Option<PathFact> {
+fn original_of(path: &PathFact, files: SessionFilePaths<'_>, roots: &PathRoots) -> Option<PathFact> {
     let original = files.find_original(path)?;
     let written = WrittenPath { text: original, shape: original, dynamic: false, pattern: false };
     Some(roots.classify(&written, None))

@@ -22,6 +22,7 @@ mod session_memory;
 pub mod snapshot;
 mod state_format;
 pub mod symlinks;
+mod task_files;
 pub mod usage;
 mod written_files;
 

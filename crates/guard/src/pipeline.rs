@@ -11,14 +11,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder, RuleJudgement, load};
 use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, Origin, Outcome, ToolCall};
-use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFiles};
+use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{FlaggedFile, LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
 
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
-use crate::run_files::{self, FileFindings};
+use crate::run_files::{self, FileFindings, RunFiles};
 use crate::session_files;
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
@@ -333,7 +333,17 @@ impl CallPipeline {
     ) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
         let state = rules.memory.state_of(event, &rules.set);
-        let facts = rules.facts(event, seen);
+        let mut facts = rules.facts(event, seen);
+        // The files of a past call may have changed since.
+        let files = match seen {
+            None => rules.read_run_files(event, &facts, &state),
+            Some(_) => None,
+        };
+        if let Some(files) = files {
+            facts = rules.with_environment(event, None, |environment| {
+                files.facts(event, &facts, files.texts(), environment)
+            });
+        }
         let facts = rules.with_session_files(event, &facts, seen, &state).into_owned();
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
         (facts, notes)
@@ -389,7 +399,7 @@ impl RuleJudge {
         seen: Option<&LinkMap>,
         state: &SessionState,
     ) -> Cow<'f, Facts> {
-        let files = SessionFiles { copies: &state.copies, created: &state.created };
+        let files = SessionFilePaths { copies: &state.copies, created: &state.created };
         let mut facts = Cow::Borrowed(facts);
         if !state.links.is_empty() && seen.is_none() {
             facts = Cow::Owned(self.with_environment(event, None, |environment| {
@@ -452,16 +462,59 @@ impl RuleJudge {
         })
     }
 
-    /// Reads the files that a call would run and returns the findings that they add to the judgement of the call.
-    fn judge_run_files(&self, event: &Event, facts: &Facts, base: &PolicyJudgement) -> FileFindings {
-        // Only calls that are about to run are decided, not past calls and results.
-        if !self.reads_run_files || facts.run_files.is_empty() || event.event != EventKind::PreTool {
-            return FileFindings::default();
-        }
-        let state = self.memory.state_of(event, &self.set);
-        self.with_environment(event, None, |environment| {
-            run_files::judge_run_files(event, facts, environment, &state, &self.set, base)
+    /// Reads the files that a call would run.
+    fn read_run_files<'s>(
+        &self,
+        event: &Event,
+        facts: &Facts,
+        state: &'s SessionState,
+    ) -> Option<RunFiles<'s>> {
+        let is_wanted = self.reads_run_files && !facts.run_files.is_empty();
+        is_wanted.then(|| {
+            self.with_environment(event, None, |environment| {
+                RunFiles::collect(event, facts, environment, state)
+            })
         })
+    }
+
+    /// Returns the findings that the files of a call add to the judgement of the call.
+    fn judge_run_files(
+        &self,
+        event: &Event,
+        facts: &Facts,
+        files: Option<&RunFiles<'_>>,
+        base: &PolicyJudgement,
+    ) -> FileFindings {
+        let Some(files) = files else { return FileFindings::default() };
+        self.with_environment(event, None, |environment| {
+            run_files::judge_run_files(files, event, facts, environment, &self.set, base)
+        })
+    }
+
+    /// Reports files that are different after a call than before it. A hook reads a file before it runs, but cannot
+    /// prevent that the file is replaced in between.
+    fn report_changed_files(&self, event: &Event) -> Option<Finding> {
+        let runs_commands = event.tool.as_ref().is_some_and(|tool| !tool.commands().is_empty());
+        if event.event != EventKind::PostTool || !self.reads_run_files || !runs_commands {
+            return None;
+        }
+        let before = self.memory.run_hashes(event);
+        if before.is_empty() {
+            return None;
+        }
+        let (facts, state) = (self.facts(event, None), SessionState::default());
+        let files = self.read_run_files(event, &facts, &state)?;
+        let is_changed = |(path, hash): &(&str, &str)| before.get(*path).is_some_and(|known| known != hash);
+        let changed: Vec<_> =
+            files.hashes().filter(is_changed).map(|(path, _)| format!("`{path}`")).collect();
+        if changed.is_empty() {
+            return None;
+        }
+        let message = format!(
+            "Tenterhook: {} changed while this call ran; the rules were evaluated on the earlier content",
+            changed.join(", ")
+        );
+        Some(Finding { message: Some(message), ..Finding::silent(Origin::Engine) })
     }
 }
 
@@ -473,14 +526,21 @@ impl Judge for RuleJudge {
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
             let written = self.judge_written_files(event, &facts);
+            let runs_files = event.event == EventKind::PreTool && !facts.run_files.is_empty();
+            let before = runs_files.then(|| self.memory.state_of(event, &self.set));
+            let files = before.as_ref().and_then(|state| self.read_run_files(event, &facts, state));
             let judge = |state: &SessionState| {
                 let mut judged = self.judge_facts(event, &facts, state);
+                let hashes = files.iter().flat_map(RunFiles::hashes);
+                let new =
+                    hashes.filter(|(path, hash)| state.run_hashes.get(*path).is_none_or(|old| old != hash));
+                judged.delta.run_hashes.extend(new.map(|(path, hash)| (path.to_owned(), hash.to_owned())));
                 let is_new = |file: &&(String, FlaggedFile)| state.flagged.get(&file.0) != Some(&file.1);
                 judged.delta.flagged.extend(written.flagged.iter().filter(is_new).cloned());
                 judged
             };
             let mut judged = self.memory.judge(event, &self.set, judge);
-            let files = self.judge_run_files(event, &facts, &judged);
+            let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
             judged.findings.extend(written.findings);
@@ -494,6 +554,7 @@ impl Judge for RuleJudge {
             PolicyJudgement::default()
         };
         let mut findings = judged.findings;
+        findings.extend(self.report_changed_files(event));
         if event.event == EventKind::SessionStart && self.problems > 0 {
             // Users who do not run `tenterhook check` must still learn that a rule does not apply.
             let message = format!(
@@ -547,6 +608,8 @@ fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
 
 #[cfg(test)]
 mod run_file_tests;
+#[cfg(test)]
+mod run_task_tests;
 #[cfg(test)]
 mod session_file_tests;
 #[cfg(test)]

@@ -14,17 +14,18 @@
 //!
 //! The record contains path, size and hash of each file, never its content.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tenterhook_command_files::{CommandText, just_tasks, make_tasks, package_tasks};
 use tenterhook_event::{Decision, Event, Finding, Flow, TraceEntry};
-use tenterhook_facts::{EvalEnvironment, Facts, FileRunner, RunFile, RunText, RunTexts};
+use tenterhook_facts::{EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts};
 use tenterhook_files::FileClass;
 use tenterhook_policy::{FileOrigin, PolicyJudgement, RuleSet, SessionState};
 
 use crate::symlinks::{self, SymlinkProbe};
+use crate::task_files;
 
 /// Maximum number of files that are read for one call.
 const MAX_FILES: usize = 8;
@@ -32,9 +33,6 @@ const MAX_FILES: usize = 8;
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 /// Maximum number of passes: a file that is read may run further files, which the next pass reads.
 const MAX_PASSES: usize = 3;
-
-const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
-const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
 
 /// What the files of a call add to its judgement.
 #[derive(Debug, Default)]
@@ -54,43 +52,40 @@ struct ReadFile {
     sha256: String,
 }
 
-/// The files of one call.
+/// The files that a call would run, and what they contain.
 #[derive(Debug)]
-struct RunFiles<'s> {
+pub(crate) struct RunFiles<'s> {
     state: &'s SessionState,
+    /// Home directory of the account that runs the agent.
+    home: Option<String>,
     requested: Vec<RunFile>,
     read: Vec<ReadFile>,
     texts: RunTexts,
+    /// The facts with the commands of so many files.
+    derived: Option<(usize, Facts)>,
     probe: SymlinkProbe,
 }
 
-/// Reads the files that a call would run and returns the findings that they add to `base`, the judgement of the call
-/// alone.
+/// Evaluates the rules with the files that a call would run, and returns the findings that they add to `base`, the
+/// judgement of the call alone.
 pub(crate) fn judge_run_files(
+    files: &RunFiles<'_>,
     event: &Event,
     facts: &Facts,
     environment: &EvalEnvironment<'_>,
-    state: &SessionState,
     rules: &RuleSet,
     base: &PolicyJudgement,
 ) -> FileFindings {
-    if facts.run_files.is_empty() {
-        return FileFindings::default();
-    }
-    let files = RunFiles::collect(event, facts, environment, state);
     if files.read.is_empty() {
         return FileFindings::default();
     }
+    let state = files.state;
     let is_own = |request: &RunFile| {
         let mut read = files.read.iter().filter(|file| file.request == *request);
         read.any(|file| state.files.contains_key(&file.path))
     };
     let judge = |texts: &RunTexts| {
-        let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
-        let mut with_files = symlinks::collect_facts(event, &environment);
-        // Words in code that cannot be parsed are ignored here, because long files contain many words.
-        with_files.unread.clone_from(&facts.unread);
-        with_files.unparsed = facts.unparsed;
+        let with_files = files.facts(event, facts, texts, environment);
         tenterhook_policy::judge(event, &with_files, state, rules)
     };
     let mut added = FileFindings { observed: Some(files.observed()), ..FileFindings::default() };
@@ -110,6 +105,27 @@ pub(crate) fn judge_run_files(
 /// only at run time, and asking about all of them would hide the rest.
 fn weaken_decision(decision: Decision) -> Decision {
     if decision == Decision::Deny { Decision::Ask } else { Decision::None }
+}
+
+/// Returns the hash of a file's content, in hexadecimal digits.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
+    let digits = |byte: &u8| format!("{byte:02x}");
+    Sha256::digest(bytes).iter().map(digits).collect::<Vec<_>>().concat()
+}
+
+/// Removes `.` and `..` from an absolute path.
+fn normalize_path(path: &Path) -> String {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain.to_string_lossy().into_owned()
 }
 
 // === impl FileFindings ===
@@ -157,14 +173,16 @@ impl FileFindings {
 
 impl<'s> RunFiles<'s> {
     /// Reads the files of a call, and the files that these run.
-    fn collect(
+    pub(crate) fn collect(
         event: &Event,
         facts: &Facts,
         environment: &EvalEnvironment<'_>,
         state: &'s SessionState,
     ) -> Self {
-        let (probe, texts) = (SymlinkProbe::default(), RunTexts::default());
-        let mut files = Self { state, requested: Vec::new(), read: Vec::new(), texts, probe };
+        let (probe, texts, home) =
+            (SymlinkProbe::default(), RunTexts::default(), environment.home.map(str::to_owned));
+        let mut files =
+            Self { state, home, requested: Vec::new(), read: Vec::new(), texts, derived: None, probe };
         let mut wanted = facts.run_files.clone();
         for _ in 0..MAX_PASSES {
             let before = files.read.len();
@@ -175,9 +193,47 @@ impl<'s> RunFiles<'s> {
                 break;
             }
             let environment = EvalEnvironment { run_texts: Some(&files.texts), ..*environment };
-            wanted = tenterhook_facts::facts(event, &environment).run_files;
+            let derived = tenterhook_facts::facts(event, &environment);
+            let found = derived.run_files.clone();
+            files.derived = Some((files.read.len(), derived));
+            wanted = found;
         }
         files
+    }
+
+    /// Returns the commands of the files, with which facts are derived.
+    pub(crate) fn texts(&self) -> &RunTexts {
+        &self.texts
+    }
+
+    /// Derives the facts of the call again, with the commands of these files. `facts` are those of the call alone.
+    pub(crate) fn facts(
+        &self,
+        event: &Event,
+        facts: &Facts,
+        texts: &RunTexts,
+        environment: &EvalEnvironment<'_>,
+    ) -> Facts {
+        let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
+        // Words in code that is not understood do not matter here: long files contain many words.
+        let (unread, unparsed) = (facts.unread.clone(), facts.unparsed);
+        // The facts with all files were derived when the last of them was read.
+        let is_derived = |(count, _): &&(usize, Facts)| *count == self.read.len() && *texts == self.texts;
+        let with_files = match self.derived.as_ref().filter(is_derived) {
+            Some((_, derived)) => {
+                symlinks::resolve_links(event, derived.clone(), &environment, &BTreeMap::new())
+            }
+            None => symlinks::collect_facts(event, &environment),
+        };
+        Facts { unread, unparsed, ..with_files }
+    }
+
+    /// Returns the hash of each file by its path. Files that the call itself changes are left out.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_changed =
+            |runner: FileRunner| matches!(runner, FileRunner::PackageInstall | FileRunner::Composer);
+        let read = self.read.iter().filter(move |file| !is_changed(file.request.runner));
+        read.map(|file| (file.path.as_str(), file.sha256.as_str()))
     }
 
     fn read_request(&mut self, request: RunFile) {
@@ -185,59 +241,48 @@ impl<'s> RunFiles<'s> {
             return;
         }
         self.requested.push(request.clone());
-        let names: &[&str] = match request.runner {
-            FileRunner::Script => &[],
-            FileRunner::Make => MAKEFILES,
-            FileRunner::PackageScript => &["package.json"],
-            FileRunner::Just => JUSTFILES,
-        };
-        let state = self.state;
-        let is_downloaded = |path: &str| state.files.get(path) == Some(&FileOrigin::Downloaded);
-        let found = self.find_file(&request, names);
-        // The user is asked about a download that is too large to be read, as about any other download.
-        let unread = || is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
-        let Some((path, bytes)) = found.or_else(unread) else { return };
-        let is_downloaded = is_downloaded(&path);
-        let digits = |byte: &u8| format!("{byte:02x}");
-        let sha256 = Sha256::digest(&bytes).iter().map(digits).collect::<Vec<_>>().concat();
-        let text = String::from_utf8_lossy(&bytes);
-        let texts = |pieces: Vec<CommandText>| pieces.into_iter().map(|piece| piece.text).collect();
-        let texts: Vec<String> = match request.runner {
-            // A program in machine code is not a script.
-            FileRunner::Script if bytes.contains(&0) => Vec::new(),
-            FileRunner::Script => vec![text.into_owned()],
-            FileRunner::Make => texts(make_tasks(&text, &request.tasks)),
-            FileRunner::PackageScript => {
-                let scripts = request.tasks.iter().flat_map(|script| package_tasks(&text, script));
-                texts(scripts.collect())
-            }
-            FileRunner::Just => texts(just_tasks(&text, &request.tasks)),
-        };
-        // Only these two runners start their tasks in the directory of the file.
-        let changes_directory = matches!(request.runner, FileRunner::PackageScript | FileRunner::Just);
-        let directory = path.rsplit_once('/').filter(|_| changes_directory);
+        let found = self.find_files(&request);
+        // A download that is too large to be read is asked about like any other.
+        let unread = || self.is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
+        let found = if found.is_empty() { unread().into_iter().collect() } else { found };
+        let Some((first, _)) = found.first() else { return };
+        let directory = first.rsplit_once('/').filter(|_| task_files::changes_directory(request.runner));
         let directory = directory.map(|(directory, _)| directory.to_owned());
-        self.texts.insert(request.clone(), RunText { directory, texts, is_downloaded });
-        self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
+        let is_downloaded = found.iter().any(|(path, _)| self.is_downloaded(path));
+        let mut texts = Vec::new();
+        for (path, bytes) in found {
+            // A program in machine code is not a script.
+            if request.runner != FileRunner::Script || !bytes.contains(&0) {
+                let text = String::from_utf8_lossy(&bytes);
+                let tasks = task_files::read_tasks(request.runner, &text, &request.tasks);
+                texts.extend(
+                    tasks.into_iter().map(|task| RunPiece { text: task.text, language: task.language }),
+                );
+            }
+            let (request, sha256) = (request.clone(), hash_bytes(&bytes));
+            self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
+        }
+        self.texts.insert(request, RunText { directory, texts, is_downloaded });
     }
 
-    /// Reads the requested file. If the path is a directory, reads the first of `names` that is found in it.
-    /// Runners other than `make` also search the parent directories.
-    fn find_file(&mut self, request: &RunFile, names: &[&str]) -> Option<(String, Vec<u8>)> {
-        let is_directory = !names.is_empty() && Path::new(&request.path).is_dir();
-        if !is_directory {
-            return Some((request.path.clone(), self.read_bytes(&request.path)?));
-        }
-        let levels = if request.runner == FileRunner::Make { 1 } else { MAX_FILES };
-        for directory in Path::new(&request.path).ancestors().take(levels) {
-            for name in names {
-                let path = directory.join(name).to_string_lossy().into_owned();
-                if let Some(bytes) = self.read_bytes(&path) {
-                    return Some((path, bytes));
-                }
+    fn is_downloaded(&self, path: &str) -> bool {
+        self.state.files.get(path) == Some(&FileOrigin::Downloaded)
+    }
+
+    /// Reads the files of a request, with their paths.
+    fn find_files(&mut self, request: &RunFile) -> Vec<(String, Vec<u8>)> {
+        let mut found: Vec<(String, Vec<u8>)> = Vec::new();
+        for alternatives in task_files::find_candidates(request, self.home.as_deref()) {
+            if self.read.len() + found.len() >= MAX_FILES {
+                break;
             }
+            let read = |path: PathBuf| {
+                let path = normalize_path(&path);
+                self.read_bytes(&path).map(|bytes| (path, bytes))
+            };
+            found.extend(alternatives.into_iter().find_map(read));
         }
-        None
+        found
     }
 
     /// Reads a regular file. Does not enter a directory that would have to be mounted first.

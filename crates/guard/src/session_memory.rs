@@ -16,7 +16,7 @@
 //! - An unreadable file counts as empty. The trace reports files that cannot be read or written.
 //! - Files that have not changed for a week are removed.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -250,6 +250,12 @@ impl SessionMemory {
         }
     }
 
+    /// Returns the hashes of files that calls of the session ran, by path.
+    pub fn run_hashes(&self, event: &Event) -> BTreeMap<String, String> {
+        let opened = self.sessions.as_ref().map(|sessions| sessions.open_cached(event, &self.cache));
+        opened.map(|opened| opened.state.run_hashes).unwrap_or_default()
+    }
+
     /// Evaluates the rules with the session state and stores what they add to it.
     pub fn judge(
         &self,
@@ -286,6 +292,7 @@ impl SessionMemory {
             added.created.extend(new.created);
             added.links.extend(new.links);
             added.flagged.extend(new.flagged);
+            added.run_hashes.extend(new.run_hashes);
             added.spent = added.spent.or(new.spent);
             added.earlier = added.earlier.saturating_add(new.earlier);
             added.reported = added.reported.or(new.reported);
@@ -335,6 +342,7 @@ fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.created.retain(|path| !known.created.contains(path));
     new.links.retain(|link| !known.links.contains(link));
     new.flagged.retain(|file| !known.flagged.contains(file));
+    new.run_hashes.retain(|file| !known.run_hashes.contains(file));
     if known.adds_spending() {
         (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
     }

@@ -22,7 +22,16 @@ pub(crate) fn collect_facts_with_links(
     environment: &EvalEnvironment<'_>,
     links: &BTreeMap<String, String>,
 ) -> Facts {
-    let facts = tenterhook_facts::facts(event, environment);
+    resolve_links(event, tenterhook_facts::facts(event, environment), environment, links)
+}
+
+/// Returns the facts of a call with its links resolved; `facts` are the facts without links.
+pub(crate) fn resolve_links(
+    event: &Event,
+    facts: Facts,
+    environment: &EvalEnvironment<'_>,
+    links: &BTreeMap<String, String>,
+) -> Facts {
     if environment.seen.is_some() {
         return facts;
     }

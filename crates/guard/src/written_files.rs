@@ -80,7 +80,7 @@ pub(crate) fn judge_written_files(
             let inner = Event { tool: Some(call), ..event.clone() };
             let mut texts = RunTexts::default();
             if let Some(script) = runnable.script {
-                let text = RunText { directory: None, texts: vec![script], is_downloaded: false };
+                let text = RunText { directory: None, texts: vec![script.into()], is_downloaded: false };
                 texts.insert(RunFile::script(path.clone()), text);
             }
             let environment = EvalEnvironment { run_texts: Some(&texts), ..*environment };

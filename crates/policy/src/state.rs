@@ -76,6 +76,9 @@ pub struct SessionState {
     /// Files that contain a command that a rule denies, by absolute path.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flagged: BTreeMap<String, FlaggedFile>,
+    /// Hashes of files that calls of the session ran, by absolute path, as they were before the latest of these calls.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub run_hashes: BTreeMap<String, String>,
 }
 
 /// Changes that one event makes to the state of its session.
@@ -118,6 +121,9 @@ pub struct StateDelta {
     /// Files that the event writes with a command that a rule denies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<(String, FlaggedFile)>,
+    /// Files that the event runs, with hashes that are not stored yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub run_hashes: Vec<(String, String)>,
 }
 
 // === impl SessionState ===
@@ -189,6 +195,11 @@ impl SessionState {
         for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
             self.created.insert(path.clone());
         }
+        for (path, hash) in &delta.run_hashes {
+            if self.run_hashes.len() < MAX_SESSION_FILES || self.run_hashes.contains_key(path) {
+                self.run_hashes.insert(path.clone(), hash.clone());
+            }
+        }
     }
 
     /// Whether there is nothing to store.
@@ -219,6 +230,7 @@ impl StateDelta {
             && self.created.is_empty()
             && self.links.is_empty()
             && self.flagged.is_empty()
+            && self.run_hashes.is_empty()
             && !self.adds_spending()
     }
 

@@ -28,7 +28,9 @@ mod table;
 mod user_programs;
 
 pub use examples::{ExampleError, check_example};
-pub use format::record::{Arity, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput};
+pub use format::record::{
+    Arity, FileRunner, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput,
+};
 pub use format::role::{Language, Role};
 pub use format::source::ExampleSource;
 pub use parsed_args::{

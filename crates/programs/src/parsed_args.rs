@@ -2,7 +2,7 @@
 
 //! Defines the parsed arguments of a command.
 
-use crate::format::record::{Location, PackageVerb, SpecStyle, StandardInput};
+use crate::format::record::{FileRunner, Location, PackageVerb, SpecStyle, StandardInput};
 use crate::format::role::{Language, Role};
 
 /// A word of a command, as far as it is known.
@@ -130,6 +130,8 @@ pub struct ParsedArgs<'w, 'p> {
     pub spec_style: SpecStyle,
     /// What the sub-command does with packages.
     pub package_verb: Option<PackageVerb>,
+    /// Which files of the project the sub-command runs.
+    pub runner: Option<FileRunner>,
     /// The Rust function that completes the description; empty if data is enough.
     pub escape: &'p str,
 }

@@ -20,8 +20,9 @@ pub use effect::{ExecLocation, FileEffect};
 pub use evidence::TextSpan;
 pub use letter_pairs::LetterPairs;
 pub use patch::{PatchAlias, PatchFile, PatchText, read_patch};
-pub use run_file::{FileRunner, RunFile, RunText, RunTexts};
+pub use run_file::{RunFile, RunPiece, RunText, RunTexts};
 pub use shell::{
     ShellCommand, ShellOption, ShellReading, ShellWord, SqlStatement, UnreadText, expand_braces,
     names_whole_directory, read_commands,
 };
+pub use tenterhook_programs::FileRunner;

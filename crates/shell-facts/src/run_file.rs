@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tenterhook_programs::FileRunner;
 
 /// A file that a call would run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -21,20 +22,6 @@ pub struct RunFile {
     pub tasks: Vec<String>,
 }
 
-/// How a file is run. It decides which parts of the file run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileRunner {
-    /// An interpreter or the kernel runs the whole file.
-    Script,
-    /// `make` runs the recipes of targets.
-    Make,
-    /// `npm`, `pnpm`, `yarn` or `bun` runs scripts of a `package.json`.
-    PackageScript,
-    /// `just` runs recipes.
-    Just,
-}
-
 /// The commands in files that a call runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunTexts(BTreeMap<RunFile, RunText>);
@@ -44,10 +31,28 @@ pub struct RunTexts(BTreeMap<RunFile, RunText>);
 pub struct RunText {
     /// Directory in which the commands run, if the runner changes to another one.
     pub directory: Option<String>,
-    /// The texts, in execution order; each is run by a separate shell. A script is one text.
-    pub texts: Vec<String>,
+    /// The texts, in execution order; each is run by a separate shell or interpreter. A script is one text.
+    pub texts: Vec<RunPiece>,
     /// Whether the session downloaded the file.
     pub is_downloaded: bool,
+}
+
+/// Text that a file makes a program run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunPiece {
+    /// The commands or the code.
+    pub text: String,
+    /// Name of the language in which a task is written; `None` for shell commands. The program that runs a script
+    /// knows its language.
+    pub language: Option<&'static str>,
+}
+
+// === impl RunPiece ===
+
+impl From<String> for RunPiece {
+    fn from(text: String) -> Self {
+        Self { text, language: None }
+    }
 }
 
 // === impl RunFile ===

@@ -23,6 +23,7 @@ mod endless_loop;
 mod exec_site;
 mod expand;
 mod file_effects;
+mod file_input;
 mod find;
 mod hook_variable;
 mod interpret;

@@ -56,6 +56,16 @@ impl Project {
         judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default()
     }
 
+    /// Sends the event after a call, and returns the messages for the user.
+    fn finish(&self, line: &str) -> Vec<String> {
+        let event = Event {
+            event: EventKind::PostTool,
+            native_event: "PostToolUse".to_owned(),
+            ..self.event(ToolCall::new("Bash", json!({ "command": line })))
+        };
+        self.judge.judge(&event).findings.into_iter().filter_map(|finding| finding.message).collect()
+    }
+
     pub(super) fn write(&self, name: &str, text: &str) -> Decision {
         let path = self.dir.path().join("project").join(name);
         let given = json!({ "file_path": path, "content": text });
@@ -206,6 +216,94 @@ fn the_record_names_the_file_and_its_hash_but_not_its_content() {
     assert!(!observed.to_string().contains("private"), "{observed}");
     let reason = judged.findings[0].reason.clone().unwrap();
     assert!(reason.contains("wipe.sh`, which this call runs: "), "{reason}");
+}
+
+#[test]
+fn a_file_that_changes_while_the_call_runs_is_reported() {
+    let project = Project::new(&[("a.sh", "./b.sh\n"), ("b.sh", "echo hello\n")]);
+    let path = project.dir.path().join("project/b.sh");
+    assert_eq!(project.run("sh a.sh"), Decision::None);
+    assert_eq!(project.finish("sh a.sh"), Vec::<String>::new());
+    assert_eq!(project.run("sh a.sh"), Decision::None);
+    std::fs::write(&path, "rm -rf ~/Documents\n").unwrap();
+    let messages = project.finish("sh a.sh");
+    assert!(messages.iter().any(|text| text.contains("b.sh` changed while this call ran")), "{messages:?}");
+    // The next call is judged by the new content.
+    assert_eq!(project.run("sh a.sh"), Decision::Ask);
+    assert_eq!(project.finish("sh a.sh"), Vec::<String>::new());
+    assert_eq!(project.finish("cat b.sh"), Vec::<String>::new());
+}
+
+#[test]
+fn explain_shows_the_commands_in_files() {
+    let project = Project::new(&[("wipe.sh", "rm -rf ~/Documents\n")]);
+    let home = Home::in_dir(project.dir.path().join("state"));
+    let env = Env { home: Some(project.dir.path().to_owned()), ..Env::default() };
+    let pipeline = CallPipeline::open(&home, &env, &WorkDirs::default(), RecordTarget::None).unwrap();
+    let event = project.event(ToolCall::new("Bash", json!({ "command": "sh wipe.sh" })));
+    let (facts, notes) = pipeline.explain(&event, None);
+    assert!(facts.commands.iter().any(|command| command.program == "rm"), "{:?}", facts.commands);
+    assert!(serde_json::to_string(&notes).unwrap().contains("recursive-delete"));
+}
+
+/// Prints how long it takes to read eight files of the maximum size. Run it with `--release -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures time"]
+#[expect(clippy::print_stdout, reason = "the measured times are the result")]
+fn reading_eight_large_files_is_timed() {
+    let (script, data) =
+        ("echo hello world > out.txt\n".repeat(2_300), "# comment with some words\n".repeat(2_400));
+    for (what, text) in [("commands", &script), ("comments", &data)] {
+        let names: Vec<String> = (0..8).map(|number| format!("{number}.sh")).collect();
+        let files: Vec<_> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+        let project = Project::new(&files);
+        let line = names.iter().map(|name| format!("sh {name}")).collect::<Vec<_>>().join("; ");
+        let event = project.event(ToolCall::new("Bash", json!({ "command": line })));
+        let facts = project.judge.facts(&event, None);
+        let state = SessionState::default();
+        let median = |run: &dyn Fn()| {
+            let mut times: Vec<_> = (0..21)
+                .map(|_| {
+                    let began = std::time::Instant::now();
+                    run();
+                    began.elapsed()
+                })
+                .collect();
+            times.sort();
+            times[10]
+        };
+        let read = median(&|| {
+            for file in &facts.run_files {
+                let bytes = tenterhook_files::read_bytes(
+                    Path::new(&file.path),
+                    tenterhook_files::FileClass::Named,
+                    64 * 1024,
+                );
+                std::hint::black_box(bytes.unwrap());
+            }
+        });
+        let hashed = median(&|| {
+            for _ in &facts.run_files {
+                std::hint::black_box(run_files::hash_bytes(text.as_bytes()));
+            }
+        });
+        let parsed = median(&|| {
+            for _ in &facts.run_files {
+                let tool = ToolCall::new("Bash", json!({ "command": text }));
+                std::hint::black_box(project.judge.facts(&project.event(tool), None));
+            }
+        });
+        let collected = median(&|| {
+            std::hint::black_box(project.judge.read_run_files(&event, &facts, &state));
+        });
+        let whole = median(&|| {
+            std::hint::black_box(project.judge.judge(&event));
+        });
+        println!(
+            "8 files of {} bytes ({what}): read {read:?}, hash {hashed:?}, parse one by one {parsed:?}, read and parsed {collected:?}, judged {whole:?}",
+            text.len()
+        );
+    }
 }
 
 #[test]

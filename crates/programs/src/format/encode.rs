@@ -153,6 +153,7 @@ fn encode_command(
         manager,
         spec_style,
         package_verb: command.package_verb,
+        runner: command.runner,
         escape: &command.escape,
         ignores_addresses: command.ignores_addresses,
         connects: connects(command),

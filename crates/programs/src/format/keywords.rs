@@ -2,7 +2,9 @@
 
 //! Lists the keywords of the data format.
 
-use super::record::{DoubleDashRule, Location, OptionSyntax, PackageVerb, SpecStyle, StandardInput};
+use super::record::{
+    DoubleDashRule, FileRunner, Location, OptionSyntax, PackageVerb, SpecStyle, StandardInput,
+};
 
 /// Keys of a description.
 pub(super) const COMMAND_KEYS: &[&str] = &[
@@ -18,6 +20,7 @@ pub(super) const COMMAND_KEYS: &[&str] = &[
     "manager",
     "spec-style",
     "packages",
+    "task-file",
     "escape",
     "ignores-addresses",
     "always",
@@ -79,6 +82,34 @@ pub(super) const VERBS: &[(&str, PackageVerb)] = &[
     ("create", PackageVerb::Create),
     ("add-index", PackageVerb::AddIndex),
     ("add-repository", PackageVerb::AddRepository),
+];
+
+pub(super) const RUNNERS: &[(&str, FileRunner)] = &[
+    ("make", FileRunner::Make),
+    ("package-script", FileRunner::PackageScript),
+    ("package-install", FileRunner::PackageInstall),
+    ("just", FileRunner::Just),
+    ("python-module", FileRunner::PythonModule),
+    ("pytest", FileRunner::Pytest),
+    ("python-setup", FileRunner::PythonSetup),
+    ("cargo", FileRunner::Cargo),
+    ("go-run", FileRunner::GoRun),
+    ("rake", FileRunner::Rake),
+    ("gradle", FileRunner::Gradle),
+    ("invoke", FileRunner::Invoke),
+    ("fabric", FileRunner::Fabric),
+    ("nox", FileRunner::Nox),
+    ("tox", FileRunner::Tox),
+    ("composer", FileRunner::Composer),
+    ("deno", FileRunner::Deno),
+    ("taskfile", FileRunner::Taskfile),
+    ("mise", FileRunner::Mise),
+    ("compose", FileRunner::Compose),
+    ("dockerfile", FileRunner::Dockerfile),
+    ("playbook", FileRunner::Playbook),
+    ("terraform", FileRunner::Terraform),
+    ("git-alias", FileRunner::GitAlias),
+    ("notebook", FileRunner::Notebook),
 ];
 
 // === impl PackageVerb ===

@@ -130,6 +130,66 @@ pub enum PackageVerb {
     AddRepository,
 }
 
+/// How a program finds the files of a project that it runs, and which parts of them run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileRunner {
+    /// An interpreter or the kernel runs the whole file. No description names this runner.
+    Script,
+    /// Recipes of targets in a makefile.
+    Make,
+    /// Recipes of targets that `make -n` runs although it only prints the others.
+    MakeDryRun,
+    /// Scripts of a `package.json`.
+    PackageScript,
+    /// Scripts of a `package.json` that run when its packages are installed.
+    PackageInstall,
+    /// Recipes of a justfile.
+    Just,
+    /// A Python module or package, by its name.
+    PythonModule,
+    /// `conftest.py` files and named tests.
+    Pytest,
+    /// `setup.py` of a directory.
+    PythonSetup,
+    /// Build script of a Cargo package.
+    Cargo,
+    /// Go files, or all files of a package.
+    GoRun,
+    /// Tasks of a Rakefile.
+    Rake,
+    /// Tasks of a Gradle build.
+    Gradle,
+    /// Tasks in `tasks.py`.
+    Invoke,
+    /// Tasks in `fabfile.py`.
+    Fabric,
+    /// Sessions in `noxfile.py`.
+    Nox,
+    /// Environments in `tox.ini`.
+    Tox,
+    /// Scripts of a `composer.json`.
+    Composer,
+    /// Tasks of a `deno.json`.
+    Deno,
+    /// Tasks of a Taskfile.
+    Taskfile,
+    /// Tasks of a `mise.toml`.
+    Mise,
+    /// Services of a compose file.
+    Compose,
+    /// Steps of a Dockerfile.
+    Dockerfile,
+    /// Tasks of a playbook.
+    Playbook,
+    /// Local commands of Terraform files.
+    Terraform,
+    /// Aliases in the configuration of Git.
+    GitAlias,
+    /// Code cells of a notebook.
+    Notebook,
+}
+
 /// The number of operands of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SlotCount {
@@ -266,6 +326,8 @@ pub(crate) struct CommandRecord<'a> {
     pub spec_style: SpecStyle,
     /// What the command does with packages.
     pub package_verb: Option<PackageVerb>,
+    /// Which files of the project the command runs.
+    pub runner: Option<FileRunner>,
     /// The Rust function that completes the description, where data is not enough.
     pub escape: &'a str,
     /// Whether URLs among the words are plain text.

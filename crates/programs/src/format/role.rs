@@ -151,6 +151,8 @@ pub enum Role {
     Program,
     /// File that is run.
     Script,
+    /// Task, script or target of the project that is run.
+    Task,
     /// Module or library that is loaded and run by name.
     Module,
     /// File with settings.
@@ -231,6 +233,7 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("command", Role::Command),
     ("program", Role::Program),
     ("script", Role::Script),
+    ("task", Role::Task),
     ("module", Role::Module),
     ("setting", Role::Setting),
     ("key", Role::Key),

@@ -4,10 +4,10 @@
 
 use tenterhook_document::{Node, Spot, Value, nearest};
 
-use super::keywords::{COMMAND_KEYS, DASHES, INPUTS, LOCATIONS, STYLES, SYNTAXES, VERBS};
+use super::keywords::{COMMAND_KEYS, DASHES, INPUTS, LOCATIONS, RUNNERS, STYLES, SYNTAXES, VERBS};
 use super::record::{
-    ANY_OPERANDS, Arity, DoubleDashRule, Location, OperandSlot, OptionSyntax, PackageVerb, SlotCount,
-    SpecStyle, StandardInput,
+    ANY_OPERANDS, Arity, DoubleDashRule, FileRunner, Location, OperandSlot, OptionSyntax, PackageVerb,
+    SlotCount, SpecStyle, StandardInput,
 };
 use super::role::{Language, Role};
 use super::spelling::OptionSpelling;
@@ -72,6 +72,7 @@ pub(crate) struct CommandSource {
     pub manager: String,
     pub spec_style: SpecStyle,
     pub package_verb: Option<PackageVerb>,
+    pub runner: Option<FileRunner>,
     pub escape: String,
     pub ignores_addresses: bool,
     pub always: Vec<Role>,
@@ -226,6 +227,7 @@ impl DescriptionReader<'_> {
             "manager" => command.manager = self.read_text(value),
             "spec-style" => command.spec_style = self.read_keyword(value, STYLES).unwrap_or_default(),
             "packages" => command.package_verb = self.read_keyword(value, VERBS),
+            "task-file" => command.runner = self.read_keyword(value, RUNNERS),
             "escape" => command.escape = self.read_text(value),
             "ignores-addresses" => command.ignores_addresses = self.read_flag(value).unwrap_or_default(),
             "always" => {

@@ -50,6 +50,7 @@ pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
             manager: record.manager,
             spec_style: record.spec_style,
             package_verb: record.package_verb,
+            runner: record.runner,
             escape: record.escape,
             optionless: record.syntax == OptionSyntax::None,
             ..ParsedArgs::default()
@@ -179,6 +180,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
         parsed.manager = level.manager;
         parsed.spec_style = level.spec_style;
         parsed.package_verb = level.package_verb;
+        parsed.runner = level.runner;
         if !level.escape.is_empty() {
             parsed.escape = level.escape;
         }

@@ -295,6 +295,7 @@ fn names_path(value: &OptionValue) -> bool {
         | Role::Image
         | Role::Repository
         | Role::Package
+        | Role::Task
         | Role::Index
         | Role::Code(_)
         | Role::Shell

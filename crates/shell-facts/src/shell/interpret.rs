@@ -7,7 +7,6 @@ use tenterhook_paths::{FileOp, PathFact, resolve};
 use tenterhook_programs::{Language, Program, Role};
 
 use super::super::described_command::DescribedCommand;
-use super::super::run_file::RunFile;
 use super::ShellReader;
 use super::code::code_reader;
 use super::command::{ShellCommand, program_name};
@@ -28,6 +27,10 @@ impl ShellReader<'_> {
     ) -> bool {
         let Some((language, script)) = script_source(described) else { return false };
         let inner = described_script(described, &script);
+        // `bash -n f` and `node --check f` only parse the code.
+        if described.has(Role::DryRun) {
+            return true;
+        }
         self.run_script(language, script, program, scope);
         if let Some((name, arguments)) = inner {
             self.run_described_script(name, arguments, program, scope);
@@ -102,11 +105,18 @@ impl ShellReader<'_> {
                     self.mark_fed(&from, "");
                     from.clear();
                 }
-                (vec![text.text.as_str().into()], from)
+                // `bash -c "$(cat f)"`
+                let mut texts = if text.dynamic { self.file_outputs(&from, scope) } else { Vec::new() };
+                texts.push(text.text.as_str().into());
+                (texts, from)
             }
             ScriptSource::File(file) if file.is_process => {
                 self.mark_if_typed(own, &file.from);
-                (self.printed_by(&file.from), file.from.clone())
+                let mut texts = self.printed_by(&file.from);
+                if texts.is_empty() {
+                    texts = self.file_outputs(&file.from, scope);
+                }
+                (texts, file.from.clone())
             }
             ScriptSource::File(file) if self.is_terminal(&file.text, scope) => {
                 return self.mark_act(own, TYPED_PROGRAM);
@@ -210,7 +220,11 @@ impl ShellReader<'_> {
 
     /// Reads the file that the last command runs by its path: `./install.sh`.
     pub(super) fn run_own_file(&mut self, scope: &ShellScope) {
-        let raw = self.commands.last().map(|command| &command.raw).filter(|raw| raw.contains('/'));
+        // `uv run tool.py` runs a file of the working directory.
+        let by_runner =
+            scope.via.last().is_some_and(|via| matches!(via.as_str(), "uv" | "poetry" | "pdm" | "rye"));
+        let is_file = |raw: &&String| raw.contains('/') || by_runner && raw.strip_suffix(".py").is_some();
+        let raw = self.commands.last().map(|command| &command.raw).filter(is_file);
         if let Some(raw) = raw.cloned() {
             self.run_file(&raw, "", scope);
         }
@@ -241,8 +255,10 @@ impl ShellReader<'_> {
         let all = self.find_writers(&path, scope);
         let mut texts = self.printed_by(&all);
         if texts.is_empty() {
-            let known = self.request_file(RunFile::script(path.clone()), scope);
-            texts.extend(known.into_iter().flat_map(|known| known.texts).map(Into::into));
+            texts = self.copied_texts(&path, &all, scope);
+        }
+        if texts.is_empty() {
+            texts.extend(self.script_text(&path, scope).map(Into::into));
         }
         self.mark_fed(&all, "");
         // A script that runs itself is read once.
@@ -255,11 +271,7 @@ impl ShellReader<'_> {
             return;
         }
         for text in texts {
-            let program = match program {
-                "" if is_powershell_file(&path) => "pwsh",
-                "" => shebang_program(&text),
-                program => program,
-            };
+            let program = if program.is_empty() { script_program(file, &text) } else { program };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
                     self.read_text(&text, &mut scope.started_by(program).for_script(&path));
@@ -331,9 +343,29 @@ pub(super) fn is_powershell_file(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("ps1"))
 }
 
-/// Returns the interpreter in the `#!` line of a script; a shell if there is none.
-fn shebang_program(text: &str) -> &str {
-    let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
+/// Interpreters of files that have no `#!` line, by the end of their names.
+const PROGRAMS_BY_EXTENSION: &[(&str, &str)] = &[
+    ("py", "python"),
+    ("js", "node"),
+    ("mjs", "node"),
+    ("ts", "node"),
+    ("rb", "ruby"),
+    ("pl", "perl"),
+    ("php", "php"),
+    ("lua", "lua"),
+    ("ps1", "pwsh"),
+];
+
+/// Returns the interpreter in the `#!` line of a script. Without this line the name of the file decides; a shell runs
+/// all other files.
+fn script_program<'t>(file: &str, text: &'t str) -> &'t str {
+    let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
+        let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+        return PROGRAMS_BY_EXTENSION
+            .iter()
+            .find(|(known, _)| *known == extension)
+            .map_or("sh", |(_, program)| program);
+    };
     let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     words.find(|word| *word != "env" && !word.starts_with('-')).unwrap_or("sh")
 }

@@ -100,6 +100,12 @@ impl ShellReader<'_> {
         let programs = self.programs;
         let described = programs.find(program).map(|program| DescribedCommand::new(program, rest));
         let described = described.as_ref();
+        let input = self.input_file_texts(described, io, scope);
+        let mut with_input = (!input.is_empty()).then(|| scope.clone());
+        if let Some(scope) = &mut with_input {
+            scope.stdin.texts = input;
+        }
+        let scope = with_input.as_mut().unwrap_or(scope);
         let (roots, cwd) = (&scope.site.roots, &scope.cwd);
         let command = ShellCommand::from_description(first, rest, program.to_owned(), described, roots, cwd);
         let mut command = command.at_scope(scope);
@@ -139,6 +145,7 @@ impl ShellReader<'_> {
         self.mark_prompt(described, program, scope);
         self.mark_output_end(program, words, io, scope);
         self.run_tasks(described, program, scope);
+        self.run_script_values(described, program, scope);
         self.run_evaluated_words(program, words, scope);
         if described.is_some_and(|described| self.interpret(described, program, scope)) {
             return;

@@ -229,7 +229,7 @@ impl ShellReader<'_> {
     }
 
     /// Runs the text of `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
-    fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
+    pub(super) fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let scripts = words
             .iter()
             .filter(|word| !word.dynamic)
@@ -274,17 +274,7 @@ impl ShellReader<'_> {
     pub(super) fn run_spawned(&mut self, program: &str, code: &str, scope: &ShellScope) {
         let mut inner = scope.started_by(program);
         match program {
-            "expect" | "tclsh" | "wish" => {
-                for line in code.split([';', '\n', '[']).map(str::trim) {
-                    let text = line.strip_prefix("spawn ").or_else(|| line.strip_prefix("exec "));
-                    if let Some(text) = text {
-                        self.read_text(text, &mut inner);
-                    } else if let Some(paths) = line.strip_prefix("file delete ") {
-                        let paths = paths.trim_start().trim_start_matches("-force").trim_start();
-                        self.read_text(&format!("rm -r {paths}"), &mut inner);
-                    }
-                }
-            }
+            "expect" | "tclsh" | "wish" => self.run_tcl(program, code, scope),
             "osascript" => {
                 // AppleScript, and JavaScript for Automation.
                 let calls = code.split("do shell script").skip(1);
@@ -308,6 +298,16 @@ fn skip_sed_address(command: &str) -> &str {
         Some((_, after)) => after.trim_start_matches(is_sign),
         None => rest,
     }
+}
+
+/// Returns the shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
+pub(super) fn shell_escape_text(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(['+', ':']);
+    let text =
+        text.strip_prefix("silent").map_or(text, |rest| rest.strip_prefix('!').unwrap_or(rest).trim_start());
+    let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
+    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
+    Some(rest.trim_end_matches("| q").trim())
 }
 
 /// Returns the content of a double-quoted string.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the tasks that `make`, `npm run` and similar programs run, and reads their commands.
+//! Finds the tasks that `make`, `npm run`, `pytest` and similar programs run, and reads their commands.
 
+use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::resolve;
-use tenterhook_programs::Role;
+use tenterhook_programs::{FileRunner, Role};
 
 use super::super::described_command::DescribedCommand;
 use super::super::effect::ExecLocation;
-use super::super::run_file::{FileRunner, RunFile, RunText};
+use super::super::run_file::{RunFile, RunText};
 use super::ShellReader;
+use super::interpreter::runs_what_it_fetches;
 use super::scope::ShellScope;
+use super::word::ShellWord;
 
 /// Maximum number of files that are listed for one call.
 const MAX_RUN_FILES: usize = 8;
-
-/// Sub-commands of package managers that run the script of the same name.
-const SCRIPT_COMMANDS: &[&str] = &["test", "start", "stop", "restart"];
 
 impl ShellReader<'_> {
     /// Reads the tasks that a task runner runs, if the content of its file is known.
@@ -25,21 +25,57 @@ impl ShellReader<'_> {
         program: &str,
         scope: &ShellScope,
     ) {
-        let Some(runner) = task_runner(program) else { return };
         let Some(described) = described else { return };
+        let Some(runner) = described.parsed.runner else { return };
+        if runner == FileRunner::PythonModule {
+            self.run_module_tasks(described, scope);
+        }
         let Some(file) = task_file(runner, described, scope) else { return };
         let Some(RunText { directory, texts, .. }) = self.request_file(file.clone(), scope) else { return };
         if !self.running_files.insert(file_key(&file)) {
             return;
         }
-        for text in texts {
+        let own = self.last_command();
+        for piece in texts {
             let mut inner = scope.started_by(program);
             if let Some(directory) = &directory {
                 inner.cwd.change(Some(directory), false);
             }
-            self.read_text(&text, &mut inner);
+            match piece.language {
+                None => self.read_text(&piece.text, &mut inner),
+                Some(language) => self.run_task_code(language, &piece.text, program, own, &inner),
+            }
         }
         self.running_files.remove(&file_key(&file));
+    }
+
+    /// Reads the code of a task. Languages without a reader are skipped.
+    fn run_task_code(
+        &mut self,
+        language: &str,
+        text: &str,
+        program: &str,
+        own: Option<usize>,
+        scope: &ShellScope,
+    ) {
+        let Some(language) = CodeLanguage::from_name(language) else { return };
+        if runs_what_it_fetches(text) {
+            self.mark_act(own, "runs-fetched");
+        }
+        self.read_code(language, text, program, own, scope);
+    }
+
+    /// Reads the tasks of a program that is run as a module: `python -m pytest`.
+    fn run_module_tasks(&mut self, described: &DescribedCommand<'_>, scope: &ShellScope) {
+        let mut modules = described.parsed.options.iter().filter(|option| option.role == Role::Module);
+        let Some(module) = modules.next().and_then(|option| option.value) else { return };
+        let programs = self.programs;
+        let words = described.words.get(module.word + 1..).unwrap_or_default();
+        let Some(inner) = programs.find(module.text) else { return };
+        let inner = DescribedCommand::new(inner, words);
+        if inner.parsed.runner != Some(FileRunner::PythonModule) {
+            self.run_tasks(Some(&inner), module.text, scope);
+        }
     }
 
     /// Lists a file that runs on this machine, and returns its commands if the caller has read them.
@@ -58,34 +94,26 @@ impl ShellReader<'_> {
     }
 }
 
-fn task_runner(program: &str) -> Option<FileRunner> {
-    match program {
-        "make" | "gmake" => Some(FileRunner::Make),
-        "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => Some(FileRunner::PackageScript),
-        "just" => Some(FileRunner::Just),
-        _ => None,
-    }
-}
-
 /// Returns the file and the tasks that a task runner runs; `None` if it runs no task, or one that is not known.
 fn task_file(runner: FileRunner, described: &DescribedCommand<'_>, scope: &ShellScope) -> Option<RunFile> {
-    let parsed = &described.parsed;
-    if described.has(Role::Info) {
-        return None;
-    }
-    let operands = || parsed.operands.iter().map(|operand| described.word(operand.part));
-    if operands().any(|word| word.dynamic || word.pattern) {
-        return None;
-    }
-    let tasks: Vec<String> = match runner {
-        FileRunner::PackageScript => vec![package_script(described)?],
-        // `NAME=value` sets a variable.
-        _ => operands().map(|word| word.text).filter(|text| !text.contains('=')).collect(),
+    let is_dry_run = described.has(Role::DryRun);
+    let runner = match runner {
+        FileRunner::Make if is_dry_run => FileRunner::MakeDryRun,
+        runner => runner,
     };
+    if described.has(Role::Info) || is_dry_run && runner != FileRunner::MakeDryRun {
+        return None;
+    }
+    let tasks = task_names(runner, described)?;
+    let is_open = |word: &ShellWord| word.dynamic || word.pattern;
+    if tasks.iter().any(is_open) {
+        return None;
+    }
+    let tasks = tasks.into_iter().map(|word| word.text).collect();
     let known = |role: Role| {
         let value = described.values(role).next_back().map(|(word, _)| word);
         match value {
-            Some(word) if word.dynamic || word.pattern => None,
+            Some(word) if is_open(&word) => None,
             value => Some(value.map(|word| word.text)),
         }
     };
@@ -100,21 +128,61 @@ fn task_file(runner: FileRunner, described: &DescribedCommand<'_>, scope: &Shell
     Some(RunFile { path, runner, tasks })
 }
 
-/// Returns the name of the script that a package manager runs: `npm test`, `npm run build`, `yarn build`.
-fn package_script(described: &DescribedCommand<'_>) -> Option<String> {
+/// Returns the tasks, scripts, modules or paths that a runner was asked for; `None` if it runs nothing of the project.
+fn task_names(runner: FileRunner, described: &DescribedCommand<'_>) -> Option<Vec<ShellWord>> {
     let parsed = &described.parsed;
-    let first = || parsed.operands.first().map(|operand| described.word(operand.part).text);
-    match parsed.path.as_slice() {
-        ["run", ..] => first(),
-        // `bun test` is a test runner of its own.
-        [command, ..] if SCRIPT_COMMANDS.contains(command) && described.program.name() != "bun" => {
-            Some((*command).to_owned())
+    let parts = |roles: &[Role]| -> Vec<ShellWord> {
+        let options = parsed.options.iter().filter(|option| roles.contains(&option.role) && !option.off);
+        let operands = parsed.operands.iter().filter(|operand| roles.contains(&operand.role));
+        let parts = options.filter_map(|option| option.value).chain(operands.map(|operand| operand.part));
+        parts.map(|part| described.word(part)).collect()
+    };
+    let some = |words: Vec<ShellWord>| (!words.is_empty()).then_some(words);
+    match runner {
+        // `npm test` runs the script of that name.
+        FileRunner::PackageScript | FileRunner::Composer => {
+            // `bun run` takes a script or a file; `node` takes only a file.
+            let roles: &[Role] =
+                if parsed.manager.is_empty() { &[Role::Task] } else { &[Role::Task, Role::Script] };
+            let first = parts(roles).into_iter().next();
+            let own = parsed.path.last().filter(|name| !RUN_COMMANDS.contains(*name));
+            Some(vec![first.or_else(|| own.map(|name| ShellWord::literal(name)))?])
         }
-        // `npm build` runs nothing; the other managers run the script.
-        [] if described.program.name() != "npm" => first(),
-        _ => None,
+        // A package to add has its own scripts; those of the project do not run.
+        FileRunner::PackageInstall => {
+            let is_plain = parts(&[Role::Package]).is_empty() && !parsed.has_any(&["--ignore-scripts"]);
+            is_plain.then(Vec::new)
+        }
+        FileRunner::PythonModule => some(parts(&[Role::Module])),
+        FileRunner::PythonSetup => {
+            let mut local = parts(&[Role::Package, Role::PackageFile]);
+            local.retain(|word| word.text.starts_with(['.', '/']));
+            some(local)
+        }
+        FileRunner::GoRun => {
+            let mut local = parts(&[Role::Package]);
+            local.retain(|word| word.text.starts_with(['.', '/']) || word.text.strip_suffix(".go").is_some());
+            some(local)
+        }
+        FileRunner::Notebook | FileRunner::Playbook | FileRunner::Deno => some(parts(&[Role::Task])),
+        FileRunner::Dockerfile => {
+            Some(parsed.operands.iter().take(1).map(|operand| described.word(operand.part)).collect())
+        }
+        // A known sub-command is not an alias.
+        FileRunner::GitAlias => Some(vec![described.word(parsed.operands.first()?.part)]),
+        // Only the tasks of `fab` come before `--`.
+        FileRunner::Fabric => some(parts(&[Role::Text])),
+        // `NAME=value` sets a variable.
+        _ => {
+            let mut tasks = parts(&[Role::Task]);
+            tasks.retain(|word| !word.text.contains('='));
+            Some(tasks)
+        }
     }
 }
+
+/// Sub-commands of package managers that run the script that their operand names.
+const RUN_COMMANDS: &[&str] = &["run", "run-script"];
 
 /// Returns the name under which a running task is remembered.
 fn file_key(file: &RunFile) -> String {

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Finds the files in which task runners look for their tasks, and selects the reader of each.
+
+use std::path::{Path, PathBuf};
+
+use tenterhook_command_files::{
+    self as command_files, CommandText, PythonDefault, TaskText, just_tasks, make_dry_run_tasks, make_tasks,
+    package_tasks,
+};
+use tenterhook_facts::{FileRunner, RunFile};
+
+/// Maximum number of directories above the working directory in which a task runner looks.
+const MAX_LEVELS: usize = 8;
+/// Maximum number of files of one directory that are listed.
+const MAX_LISTED: usize = 8;
+
+const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+const PACKAGE_FILES: &[&str] = &["package.json"];
+const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
+const RAKEFILES: &[&str] = &["rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"];
+const GRADLE_FILES: &[&str] = &["build.gradle", "build.gradle.kts"];
+const DENO_FILES: &[&str] = &["deno.json", "deno.jsonc"];
+const TASKFILES: &[&str] =
+    &["Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml"];
+const MISE_FILES: &[&str] = &["mise.toml", ".mise.toml", ".config/mise.toml", "mise/config.toml"];
+const COMPOSE_FILES: &[&str] = &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+const COMPOSE_OVERRIDES: &[&str] =
+    &["compose.override.yaml", "compose.override.yml", "docker-compose.override.yml"];
+const DOCKERFILES: &[&str] = &["Dockerfile", "Containerfile"];
+
+/// Paths of which the first that exists is read.
+pub(crate) type FileAlternatives = Vec<PathBuf>;
+
+/// Returns the files that a request may run. One file of each group is read.
+pub(crate) fn find_candidates(request: &RunFile, home: Option<&str>) -> Vec<FileAlternatives> {
+    let base = Path::new(&request.path);
+    let is_script = matches!(request.runner, FileRunner::Script);
+    // An option names the file.
+    if is_script || !base.is_dir() {
+        return vec![vec![base.to_owned()]];
+    }
+    let here = |names: &[&str]| vec![names.iter().map(|name| base.join(name)).collect::<Vec<_>>()];
+    let upwards = |names: &[&str]| {
+        let directories = base.ancestors().take(MAX_LEVELS);
+        vec![directories.flat_map(|directory| names.iter().map(move |name| directory.join(name))).collect()]
+    };
+    let tasks = || request.tasks.iter().map(String::as_str);
+    match request.runner {
+        FileRunner::Script => Vec::new(),
+        FileRunner::Make | FileRunner::MakeDryRun => here(MAKEFILES),
+        FileRunner::PackageScript | FileRunner::PackageInstall => upwards(PACKAGE_FILES),
+        FileRunner::Just => upwards(JUSTFILES),
+        FileRunner::PythonModule => tasks()
+            .map(|module| {
+                let path = module.replace('.', "/");
+                vec![base.join(&path).join("__main__.py"), base.join(format!("{path}.py"))]
+            })
+            .collect(),
+        FileRunner::Pytest => pytest_files(base, request),
+        FileRunner::PythonSetup => {
+            // `.[dev]`
+            let directories = tasks().filter_map(|task| task.split('[').next());
+            directories.map(|directory| vec![base.join(directory).join("setup.py")]).collect()
+        }
+        FileRunner::Cargo => {
+            let package = base.ancestors().take(MAX_LEVELS).find(|dir| dir.join("Cargo.toml").is_file());
+            vec![vec![package.unwrap_or(base).join("build.rs")]]
+        }
+        FileRunner::GoRun => tasks()
+            .flat_map(|task| {
+                let path = base.join(task);
+                if task.strip_suffix(".go").is_some() { vec![path] } else { list_files(&path, "go") }
+            })
+            .map(|path| vec![path])
+            .collect(),
+        FileRunner::Rake => upwards(RAKEFILES),
+        FileRunner::Gradle => {
+            // `:app:test` is a task of the project in `app`.
+            let projects = tasks().filter_map(|task| task.trim_start_matches(':').rsplit_once(':'));
+            let projects = projects.map(|(project, _)| base.join(project.replace(':', "/")));
+            let files = |dir: PathBuf| GRADLE_FILES.iter().map(|name| dir.join(name)).collect::<Vec<_>>();
+            std::iter::once(base.to_owned()).chain(projects).map(files).collect()
+        }
+        FileRunner::Invoke => upwards(&["tasks.py", "tasks/__init__.py"]),
+        FileRunner::Fabric => upwards(&["fabfile.py"]),
+        FileRunner::Nox => here(&["noxfile.py"]),
+        FileRunner::Tox => here(&["tox.ini"]),
+        FileRunner::Composer => here(&["composer.json"]),
+        FileRunner::Deno => upwards(DENO_FILES),
+        FileRunner::Taskfile => upwards(TASKFILES),
+        FileRunner::Mise => upwards(MISE_FILES),
+        FileRunner::Compose => [upwards(COMPOSE_FILES), here(COMPOSE_OVERRIDES)].concat(),
+        FileRunner::Dockerfile => {
+            let context = base.join(tasks().next().unwrap_or("."));
+            vec![DOCKERFILES.iter().map(|name| context.join(name)).collect()]
+        }
+        FileRunner::Playbook => named_files(base, request, &[".yml", ".yaml"]),
+        FileRunner::Notebook => named_files(base, request, &[".ipynb"]),
+        FileRunner::Terraform => list_files(base, "tf").into_iter().map(|path| vec![path]).collect(),
+        FileRunner::GitAlias => {
+            let own = |name: &str| home.map(|home| vec![Path::new(home).join(name)]);
+            let global = [own(".gitconfig"), own(".config/git/config")];
+            upwards(&[".git/config"]).into_iter().chain(global.into_iter().flatten()).collect()
+        }
+    }
+}
+
+/// Returns the tasks that are files with one of these endings.
+fn named_files(base: &Path, request: &RunFile, endings: &[&str]) -> Vec<FileAlternatives> {
+    let is_file = |task: &&String| endings.iter().any(|ending| task.ends_with(ending));
+    request.tasks.iter().filter(is_file).map(|task| vec![base.join(task)]).collect()
+}
+
+/// Returns the `conftest.py` files that pytest loads, and the tests that were named.
+fn pytest_files(base: &Path, request: &RunFile) -> Vec<FileAlternatives> {
+    let mut files = vec![base.join("conftest.py")];
+    let named = request.tasks.iter().filter_map(|task| task.split("::").next()).map(|task| base.join(task));
+    let named: Vec<_> = named.take(MAX_LISTED).collect();
+    for path in &named {
+        let between = path.ancestors().take_while(|dir| *dir != base && dir.starts_with(base));
+        files.extend(between.filter(|dir| dir.extension().is_none()).map(|dir| dir.join("conftest.py")));
+        if path.extension().is_some_and(|extension| extension == "py") {
+            files.push(path.clone());
+        }
+    }
+    if named.is_empty() {
+        files.extend(["tests", "test"].map(|dir| base.join(dir).join("conftest.py")));
+    }
+    files.dedup();
+    files.into_iter().map(|file| vec![file]).collect()
+}
+
+/// Returns the first files of a directory with this extension, by name. Tests of Go do not run with the program.
+fn list_files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    /// Maximum number of entries that are looked at.
+    const MAX_ENTRIES: usize = 256;
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let paths = entries.take(MAX_ENTRIES).filter_map(|entry| Some(entry.ok()?.path()));
+    let is_wanted = |path: &PathBuf| {
+        let is_test = path.to_str().is_some_and(|path| path.ends_with("_test.go"));
+        path.extension().is_some_and(|own| own == extension) && !is_test
+    };
+    let mut found: Vec<_> = paths.filter(is_wanted).collect();
+    found.sort();
+    found.truncate(MAX_LISTED);
+    found
+}
+
+/// Whether a runner runs tasks in the directory of its file, and not in the working directory.
+pub(crate) fn changes_directory(runner: FileRunner) -> bool {
+    matches!(
+        runner,
+        FileRunner::PackageScript
+            | FileRunner::PackageInstall
+            | FileRunner::Just
+            | FileRunner::Rake
+            | FileRunner::Gradle
+            | FileRunner::Invoke
+            | FileRunner::Fabric
+            | FileRunner::Nox
+            | FileRunner::Tox
+            | FileRunner::Composer
+            | FileRunner::Deno
+            | FileRunner::Taskfile
+            | FileRunner::Mise
+            | FileRunner::Compose
+            | FileRunner::Cargo
+            | FileRunner::PythonSetup
+    )
+}
+
+/// Returns the commands that a runner runs from the text of its file.
+pub(crate) fn read_tasks(runner: FileRunner, text: &str, tasks: &[String]) -> Vec<TaskText> {
+    let from_commands = |commands: Vec<CommandText>| commands.into_iter().map(TaskText::from).collect();
+    let python = |default| command_files::python_tasks(text, tasks, default);
+    match runner {
+        FileRunner::Script => vec![TaskText::shell(text)],
+        FileRunner::Make => from_commands(make_tasks(text, tasks)),
+        FileRunner::MakeDryRun => from_commands(make_dry_run_tasks(text, tasks)),
+        FileRunner::PackageScript => {
+            from_commands(tasks.iter().flat_map(|script| package_tasks(text, script)).collect())
+        }
+        FileRunner::PackageInstall => command_files::install_tasks(text),
+        FileRunner::Just => from_commands(just_tasks(text, tasks)),
+        FileRunner::PythonModule | FileRunner::Pytest | FileRunner::PythonSetup => {
+            vec![TaskText::code("python", text)]
+        }
+        FileRunner::Cargo => command_files::rust_code(text),
+        FileRunner::GoRun => command_files::go_code(text),
+        FileRunner::Rake => command_files::rake_tasks(text, tasks),
+        FileRunner::Gradle => command_files::gradle_tasks(text, tasks),
+        FileRunner::Invoke | FileRunner::Fabric => python(PythonDefault::NoTask),
+        FileRunner::Nox => python(PythonDefault::AllTasks),
+        FileRunner::Tox => command_files::tox_tasks(text, tasks),
+        FileRunner::Composer => command_files::composer_tasks(text, tasks),
+        FileRunner::Deno => command_files::deno_tasks(text, tasks),
+        FileRunner::Taskfile => command_files::taskfile_tasks(text, tasks),
+        FileRunner::Mise => command_files::mise_tasks(text, tasks),
+        FileRunner::Compose => command_files::compose_services(text, tasks),
+        FileRunner::Dockerfile => command_files::dockerfile_steps(text),
+        FileRunner::Playbook => command_files::playbook_commands(text, tasks),
+        FileRunner::Terraform => command_files::terraform_commands(text),
+        FileRunner::GitAlias => command_files::git_alias(text, tasks),
+        FileRunner::Notebook => command_files::notebook_cells(text),
+    }
+}
