@@ -21,6 +21,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-api", &["tenterhook-event"]),
     ("tenterhook-error", &[]),
     ("tenterhook-paths", &[]),
+    ("tenterhook-patch", &["tenterhook-paths"]),
     ("tenterhook-programs", &["tenterhook-document"]),
     ("tenterhook-secrets", &[]),
     ("tenterhook-code-facts", &["tenterhook-paths"]),
@@ -31,6 +32,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         &[
             "tenterhook-code-facts",
             "tenterhook-event",
+            "tenterhook-patch",
             "tenterhook-paths",
             "tenterhook-powershell",
             "tenterhook-programs",
@@ -41,6 +43,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         "tenterhook-facts",
         &[
             "tenterhook-event",
+            "tenterhook-patch",
             "tenterhook-paths",
             "tenterhook-programs",
             "tenterhook-secrets",

@@ -4,8 +4,7 @@
 
 use tenterhook_daemon::MemoryRelease;
 
-/// Replaces musl's allocator, which uses one lock for all threads. Under load the daemon would spend its time waiting
-/// for that lock.
+/// Replaces musl's allocator, whose single lock for all threads would slow the daemon down under load.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

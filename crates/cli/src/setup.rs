@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Implements the host that the crate `tenterhook-setup` needs. It provides the hook programs and access to the
-//! daemon.
+//! Implements the host of the crate `tenterhook-setup`: it provides the hook programs and access to the daemon.
 
 use serde_json::Value;
 use tenterhook_authority::Action;

@@ -5,11 +5,11 @@
 use serde::Serialize;
 use serde_json::Value;
 use tenterhook_event::{Event, McpServers, PathEffect, PathEffectKind, ToolCall, ToolClass, ToolCommand};
+use tenterhook_patch::{PatchFile, read_patch};
 use tenterhook_paths::{Certainty, FileOp, LinkMap, PathFact, PathRoots, WrittenPath, expand_tilde};
 use tenterhook_programs::Programs;
 use tenterhook_shell_facts::{
-    ExecLocation, FileEffect, PatchFile, RunFile, RunTexts, ShellCommand, UnreadText, builtin_programs,
-    read_patch,
+    ExecLocation, FileEffect, RunFile, RunTexts, ShellCommand, UnreadText, builtin_programs,
 };
 
 use super::directory::{DirectoryFact, WorkingDirectories};

@@ -11,7 +11,6 @@ mod description;
 mod effect;
 mod evidence;
 mod letter_pairs;
-mod patch;
 mod run_file;
 mod shell;
 
@@ -19,7 +18,6 @@ pub use description::{DescriptionSource, builtin_programs, extract_word, find_de
 pub use effect::{ExecLocation, FileEffect};
 pub use evidence::TextSpan;
 pub use letter_pairs::LetterPairs;
-pub use patch::{PatchAlias, PatchFile, PatchText, read_patch};
 pub use run_file::{RunFile, RunPiece, RunText, RunTexts};
 pub use shell::{
     ShellCommand, ShellOption, ShellReading, ShellWord, SqlStatement, UnreadText, expand_braces,

@@ -21,8 +21,7 @@ use crate::error::CommandError;
 use crate::read_input;
 use crate::terminal::{GOOD, Terminal};
 
-/// Maximum number of sessions whose state is kept during the evaluation. A session's state is kept because a
-/// subagent's events may come much later.
+/// Maximum number of sessions whose state is kept, because events of a subagent may come much later.
 const MAX_OPEN_SESSIONS: usize = 4096;
 
 const EXAMPLES: &str = "\

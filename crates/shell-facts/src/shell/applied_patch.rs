@@ -3,7 +3,6 @@
 //! Derives the effects of patches that a command applies from its standard input or its words.
 
 use super::super::effect::OperandEffect;
-use super::super::patch;
 use super::ShellReader;
 use super::scope::ShellScope;
 use super::word::ShellWord;
@@ -28,7 +27,7 @@ impl ShellReader<'_> {
             if !self.spend_steps(1 + text.len() / 16) {
                 return;
             }
-            let patch = patch::read_patch(&text);
+            let patch = tenterhook_patch::read_patch(&text);
             if patch.cut {
                 self.report_opaque("the patch names too many files", &text);
             }

@@ -28,8 +28,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 
-/// If no user is at this terminal: maximum time that an `ask` waits for an answer in the dashboard or on the command
-/// line.
+/// Maximum time that an `ask` waits for an approval from another place if no user is at this terminal.
 const APPROVAL_WAIT: Duration = Duration::from_secs(50);
 /// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED_EXIT_CODE: u8 = 130;
@@ -175,8 +174,7 @@ impl AgentRun {
         };
         let ended = session.prompt(prompt, cancel).await;
         let reason = if ended == Err(TurnError::Cancelled) { "interrupted" } else { "exit" };
-        // If the prompt failed, its error is returned. An error of the session's last event is returned only if the
-        // prompt succeeded.
+        // The error of a failed prompt takes precedence over an error of the session's last event.
         let last = session.end(reason).await;
         Ok(ended.and_then(|text| last.map(|()| text)))
     }

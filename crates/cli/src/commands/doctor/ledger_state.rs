@@ -10,8 +10,7 @@ use tenterhook_ledger::Reader;
 
 use super::{Examination, count_text};
 
-/// Maximum time by which a record may be ahead of the clock. Also the maximum time for which a record may lack a
-/// checkpoint.
+/// Maximum time by which a record may be ahead of the clock, and for which it may lack a checkpoint.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 
 pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {

@@ -159,8 +159,7 @@ fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
     report_change(context, "the key is unsealed, readable only by its owner", "", &json!({"sealed": false}))
 }
 
-/// Asks for confirmation, then makes the change. A running daemon makes the change. Without a daemon, this process
-/// locks the ledger and makes the change itself.
+/// Asks for confirmation, then makes the change in the daemon or, without one, in this process.
 fn change_key(
     context: &Context,
     action: Action,

@@ -108,8 +108,7 @@ pub(super) fn prune(
     report_removal(context, &format!("pruned records 0 to {to}; their hashes are kept"), &removed)
 }
 
-/// Asks for confirmation, then removes the records. A running daemon removes them; without a daemon, this process
-/// does.
+/// Asks for confirmation, then removes the records in the daemon or, without one, in this process.
 fn remove_records(
     context: &Context,
     action: Action,

@@ -157,8 +157,7 @@ fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Res
     })
 }
 
-/// Writes the snapshot again. Hooks without a daemon do not use a snapshot of another version, and read the rule
-/// files instead.
+/// Writes the snapshot again, because hooks without a daemon ignore a snapshot of another version.
 fn refresh_snapshot(home: &Home, env: &Env) {
     drop(snapshot::write(home, env, &WorkDirs::default()));
 }
