@@ -307,7 +307,7 @@ fn the_guide_of_codex_states_what_is_not_covered() {
     let covered = guide_item("codex", "Covered");
     let codex = tenterhook_harness::find_harness("codex").unwrap();
     assert!(covered.contains(&format!("{} events", codex.events.len())), "{covered}");
-    assert!(covered.contains(&format!("proved on {}", codex.proved_on.join(", "))), "{covered}");
+    assert!(covered.contains(&format!("tested with version {}", codex.proved_on.join(", "))), "{covered}");
 }
 
 // seed: 001-032

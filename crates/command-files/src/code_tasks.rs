@@ -60,7 +60,7 @@ pub fn python_tasks(text: &str, tasks: &[String], default: PythonDefault) -> Vec
 /// Which tasks run if none is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PythonDefault {
-    /// Every task.
+    /// Every task in the file runs.
     AllTasks,
     /// No task: the program lists them.
     NoTask,

@@ -19,13 +19,13 @@ pub(crate) enum VerbKind {
     Creates,
     /// Changes something that exists.
     Changes,
-    /// Destroys, whatever the object is.
+    /// Destroys an object of any kind.
     Destroys,
     /// Destroys if the object is not known to be of little value.
     Deletes,
     /// Destroys only these objects.
     Removes(&'static [&'static str]),
-    /// Moves money.
+    /// Moves money between accounts.
     Pays,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct RunFiles<'s> {
     requested: Vec<RunFile>,
     read: Vec<ReadFile>,
     texts: RunTexts,
-    /// The facts with the commands of so many files.
+    /// Number of files read, and the facts with their commands.
     derived: Option<(usize, Facts)>,
     probe: SymlinkProbe,
 }
