@@ -109,7 +109,7 @@ impl ShellReader<'_> {
         if copied.is_empty() { self.file_outputs(writers, scope) } else { copied }
     }
 
-    /// Lists a file as a script that runs, and returns its content if the caller has read it.
+    /// Adds a script to the files that the call runs, and returns its content if the caller has read it.
     pub(super) fn script_text(&mut self, path: &str, scope: &ShellScope) -> Option<String> {
         let known = self.request_file(RunFile::script(path.to_owned()), scope)?;
         known.texts.into_iter().next().map(|piece| piece.text)
@@ -189,8 +189,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the commands of a script for `expect` or Tcl. Text that it sends to a shell or to another machine is a
-    /// command there.
+    /// Analyses the commands of a script for `expect` or Tcl. Text that the script sends to a shell or to another
+    /// machine is a command there.
     pub(super) fn run_tcl(&mut self, program: &str, code: &str, scope: &ShellScope) {
         let mut inner = scope.started_by(program);
         let mut spawned: Option<&str> = None;
