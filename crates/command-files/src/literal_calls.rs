@@ -46,7 +46,7 @@ const fn call(name: &'static str, meaning: CallMeaning) -> LiteralCall {
     LiteralCall { name, meaning }
 }
 
-/// Build scripts of Cargo.
+/// Calls in Cargo build scripts.
 pub(crate) const RUST_CALLS: CallTable = CallTable {
     calls: &[
         call("Command::new", CallMeaning::Words),
@@ -59,7 +59,7 @@ pub(crate) const RUST_CALLS: CallTable = CallTable {
     insertion: None,
 };
 
-/// Programs in Go.
+/// Calls in Go programs.
 pub(crate) const GO_CALLS: CallTable = CallTable {
     calls: &[
         call("exec.Command", CallMeaning::Words),
@@ -72,7 +72,7 @@ pub(crate) const GO_CALLS: CallTable = CallTable {
     insertion: None,
 };
 
-/// Builds of Gradle, in Groovy or Kotlin.
+/// Calls in Gradle builds, written in Groovy or Kotlin.
 pub(crate) const GRADLE_CALLS: CallTable = CallTable {
     calls: &[
         call("commandLine", CallMeaning::Words),
@@ -86,7 +86,7 @@ pub(crate) const GRADLE_CALLS: CallTable = CallTable {
     insertion: Some("$"),
 };
 
-/// Tasks of Rake. The rest is read as Ruby.
+/// Calls in Rake tasks. Other code in a Rakefile is read as Ruby.
 pub(crate) const RAKE_CALLS: CallTable = CallTable {
     calls: &[
         call("sh", CallMeaning::ShellOrWords),
@@ -99,7 +99,7 @@ pub(crate) const RAKE_CALLS: CallTable = CallTable {
     insertion: Some("#{"),
 };
 
-/// Tasks of Invoke and sessions of nox. The rest is read as Python.
+/// Calls in Invoke tasks and nox sessions. Other code in the file is read as Python.
 pub(crate) const PYTHON_TASK_CALLS: CallTable = CallTable {
     calls: &[
         call(".run", CallMeaning::ShellOrWords),

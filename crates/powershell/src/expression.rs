@@ -102,7 +102,7 @@ impl ScriptParser<'_> {
             self.at += letter.len_utf8() + name.len();
             return Some(folded);
         }
-        // A negative number is a number.
+        // `-1` is a number, not an operator and a number.
         let is_number = rest.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
         if name.is_empty() && !is_number {
             self.at += letter.len_utf8();
@@ -120,7 +120,7 @@ impl ScriptParser<'_> {
             });
         }
         let mut value = self.parse_value();
-        // Each member adds one level to the tree.
+        // Each member adds one level to the tree, so the nesting limit applies.
         let mut members = 0;
         while members < crate::MAX_NESTING
             && let Some(member) = self.parse_member(&mut value)

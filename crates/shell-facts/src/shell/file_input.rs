@@ -31,8 +31,8 @@ const FILE_COPIERS: &[&str] = &["cp", "mv", "install", "ln", "rsync", "gcp", "gm
 const MAX_JOINED_FILES: usize = 4;
 
 impl ShellReader<'_> {
-    /// Returns the content of the files on the standard input of a program that runs its input, or passes it to
-    /// another place.
+    /// Returns the content of the files on standard input, if the program runs its input or passes it to a command in
+    /// a container or on another machine.
     pub(super) fn input_file_texts(
         &mut self,
         described: Option<&DescribedCommand<'_>>,
@@ -176,7 +176,7 @@ impl ShellReader<'_> {
                 }
             }
             _ => {
-                // Statements for a database are read like its standard input.
+                // Statements in the file are treated like text on the standard input of the database client.
                 if let Some(command) = own.and_then(|at| self.writable_command(at))
                     && reaches_shared_data(described, text)
                 {

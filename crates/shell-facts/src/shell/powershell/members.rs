@@ -16,7 +16,7 @@ struct MethodRow {
     of: &'static str,
     methods: &'static [&'static str],
     cmdlet: &'static str,
-    /// Parameters of the cmdlet for the arguments in order.
+    /// Parameters of the cmdlet that receive the arguments of the method, in order.
     parameters: &'static [&'static str],
 }
 

@@ -577,7 +577,7 @@ impl ShellReader<'_> {
             arguments.named(&["verb"]).is_some_and(|verb| verb.join("").text.eq_ignore_ascii_case("runas"));
         let mut words = Vec::new();
         for item in program.map(|value| value.items.as_slice()).unwrap_or_default().iter().take(1) {
-            // A path may contain spaces; a command line has a program before them.
+            // Text with a directory is one path, which may contain spaces. Other text is a command line.
             let has_directory = item.text.contains(['/', '\\']);
             let parts =
                 if has_directory { vec![item.text.as_str()] } else { item.text.split_whitespace().collect() };
