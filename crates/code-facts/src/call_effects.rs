@@ -14,7 +14,7 @@ use super::value::{CodeValue, ValueKind, ValueOrigin};
 use super::value_functions;
 
 impl CodeReader {
-    /// Calls a value.
+    /// Evaluates a call of a value, and reports its effects.
     pub(super) fn call_value(&mut self, callee: CodeValue, args: CallArgs) -> CodeValue {
         match callee.kind {
             ValueKind::Name => {
@@ -73,7 +73,7 @@ impl CodeReader {
         }
     }
 
-    /// Applies the described effects of a call and returns its result.
+    /// Reports the described effects of a call, and returns its result.
     pub(super) fn perform_call(
         &mut self,
         name: &str,

@@ -31,7 +31,7 @@ fn fold_letter(letter: char) -> Option<char> {
     char::from_u32(start + at)
 }
 
-/// Replaces `\u0072` and `\u{72}` by the letter or digit that they stand for. JavaScript allows them in names and in
+/// Replaces `\u0072` and `\u{72}` by the letter or digit that they encode. JavaScript allows them in names and in
 /// strings.
 pub(super) fn decode_letter_escapes(code: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(code.len());

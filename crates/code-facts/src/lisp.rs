@@ -16,7 +16,7 @@ struct OpenList<'a> {
     /// The first symbol of the list.
     name: Option<&'a str>,
     items: Vec<CodeValue>,
-    /// Whether the list is written with square brackets, or quoted, so that it is data.
+    /// Whether the list is data: it is quoted, or written with square brackets.
     is_data: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn read(language: CodeLanguage, text: &str) -> Vec<CodeEffect> {
                 rest = after;
             }
             ')' | ']' | '}' => {
-                // A bracket too many closes nothing.
+                // A surplus closing bracket is ignored.
                 if lists.len() > 1
                     && let Some(list) = lists.pop()
                 {

@@ -8,7 +8,7 @@ use super::reader::CodeReader;
 use super::value::{CodeValue, ValueKind, ValueOrigin};
 
 impl CodeReader {
-    /// Connects to the URL in an argument, or to the host in the options.
+    /// Reports a connection to the URL in an argument, or to the host in the options.
     pub(super) fn connect_to_argument(&mut self, args: &CallArgs, at: usize) {
         let to = args.at_or(at, &["url", "uri"]);
         let to = if to.is_text() || to.kind == ValueKind::Either {
@@ -21,14 +21,14 @@ impl CodeReader {
 
     pub(super) fn add_connection(&mut self, to: &CodeValue) {
         for one in to.each() {
-            // A response is not an address, and its address was reported before.
+            // A response is not an address. The address that it came from was reported before.
             if one.from != ValueOrigin::Network {
                 self.push_effect(CodeEffect::Connect(one.argument()));
             }
         }
     }
 
-    /// Opens a socket to a host and port given as two arguments, a pair, or options.
+    /// Reports a socket to a host and port that are given as two arguments, a pair, or options.
     pub(super) fn open_socket(&mut self, args: &CallArgs, at: usize) {
         self.socket = true;
         let options = args.option("PeerAddr").or_else(|| args.option("PeerHost"));
@@ -47,7 +47,7 @@ impl CodeReader {
         self.add_connection(&to);
     }
 
-    /// Opens a socket to a port and an optional host.
+    /// Reports a socket to a port and an optional host.
     pub(super) fn open_socket_port_first(&mut self, args: &CallArgs) {
         let pair = match args.items.first() {
             Some(options) if options.kind == ValueKind::Map => {

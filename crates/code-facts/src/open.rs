@@ -12,7 +12,7 @@ use super::reader::CodeReader;
 use super::value::{CodeValue, ValueKind, ValueOrigin};
 
 impl CodeReader {
-    /// Opens a file in the given mode, or runs a command after `|`.
+    /// Reports a call that opens a file in the given mode, or that runs the command after `|`.
     pub(super) fn open_or_pipe(
         &mut self,
         args: &CallArgs,
@@ -27,7 +27,7 @@ impl CodeReader {
         }
     }
 
-    /// Opens a file in the given mode.
+    /// Reports a call that opens a file in the given mode.
     pub(super) fn open_file(
         &mut self,
         args: &CallArgs,

@@ -247,7 +247,7 @@ impl CodeReader {
         }
     }
 
-    /// Calls a method without parentheses. Blocks after it receive the elements of the receiver.
+    /// Evaluates a method that is called without parentheses. A block after it receives the elements of the receiver.
     fn finish_member(&mut self, code: &TokenCursor<'_>, value: CodeValue) -> CodeValue {
         if !self.syntax().bare_methods {
             return value;

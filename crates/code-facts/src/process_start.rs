@@ -8,7 +8,7 @@ use super::value::{CodeValue, ValueKind, ValueOrigin};
 use super::{CallArgument, CodeEffect, text};
 
 impl CodeReader {
-    /// Runs one string in a shell, or several words as a program.
+    /// Reports a call that runs one string in a shell, or several words as a program.
     pub(super) fn run_shell_or_words(&mut self, args: &CallArgs) {
         let mut items: Vec<CodeValue> = args.items.clone();
         // The environment may come first, and options last.
@@ -26,7 +26,7 @@ impl CodeReader {
         }
     }
 
-    /// Runs a string in a shell, or a list of words as a program.
+    /// Reports a call that runs a string in a shell, or a list of words as a program.
     pub(super) fn run_shell_or_list(&mut self, command: &CodeValue) {
         for one in choices(command) {
             match one.kind {
@@ -36,7 +36,7 @@ impl CodeReader {
         }
     }
 
-    /// Runs a list of words or a string, in a shell if the option `shell` is set.
+    /// Reports a call that runs a list of words or a string, in a shell if the option `shell` is set.
     pub(super) fn run_subprocess(&mut self, args: &CallArgs) {
         let command = args.at_or(0, &["args"]);
         let shell = args.is_on("shell");
@@ -58,8 +58,8 @@ impl CodeReader {
         }
     }
 
-    /// Reports a shell that runs downloaded data from the option `input` or `stdin`. The effects from index `before`
-    /// on belong to the call.
+    /// Reports a shell that runs downloaded data from the option `input` or `stdin`. The effects of this call start at
+    /// index `before`.
     pub(super) fn feed_started_shell(&mut self, args: &CallArgs, before: usize) {
         let is_fetched =
             |name: &&str| args.option(name).is_some_and(|input| input.from == ValueOrigin::Network);
@@ -77,7 +77,7 @@ impl CodeReader {
         }
     }
 
-    /// Starts a program with a list of words.
+    /// Reports a call that starts a program with a list of words.
     pub(super) fn spawn_program(&mut self, args: &CallArgs) {
         let mut items: Vec<CodeValue> =
             args.items.iter().filter(|item| item.kind != ValueKind::Map).take(2).cloned().collect();

@@ -30,8 +30,8 @@ pub(super) struct CodeReader {
     pub(super) element: Option<CodeValue>,
     pub(super) depth: usize,
     level: usize,
-    /// Remaining budget for copying and reading again. The budget is proportional to the length of the code, so that
-    /// the total time stays linear.
+    /// Remaining budget for copying values and for reading code again. The budget is proportional to the length of the
+    /// code, so that the total time stays linear.
     budget: usize,
     /// Whether a limit was reached and code was skipped.
     pub(super) passed_over: bool,

@@ -99,7 +99,7 @@ impl CodeValue {
         Self { kind: ValueKind::Either, items, from, ..Self::default() }
     }
 
-    /// Creates a value that stands for any element.
+    /// Creates a value that represents any element.
     pub(super) fn element(&self) -> Self {
         match (self.kind, self.items.as_slice()) {
             (ValueKind::List, []) => Self::from(self.from),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads files whose commands run without anyone asking for them: when a directory is entered, a folder is opened or
+//! Reads files whose commands run automatically: when a directory is entered, a folder is opened or
 //! a commit is made.
 
 use std::path::Path;
@@ -52,8 +52,8 @@ fn read_servers(tree: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Reads the commands of a development container that run on creation and start. Each is a text, a list of words, or
-/// an object of these.
+/// Reads the commands of a development container that run on creation and start. Each is a string, a list of words,
+/// or an object whose values are strings or lists.
 fn read_container_commands(tree: &Value, found: &mut Vec<String>) {
     let entries = tree.as_object().into_iter().flatten();
     for (_, value) in entries.filter(|(key, _)| key.ends_with("Command")) {
@@ -133,7 +133,7 @@ pub(crate) fn strip_json_comments(text: &str) -> String {
     plain
 }
 
-/// Returns the length of the string literal at the start of a text.
+/// Returns the length of the string literal at the start of the text.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

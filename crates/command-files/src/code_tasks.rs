@@ -17,13 +17,13 @@ use super::literal_calls::{
 #[derive(Debug, PartialEq, Eq)]
 struct TaskBlock {
     name: String,
-    /// Names of the tasks that run before it.
+    /// Names of the tasks that run before this one.
     needs: Vec<String>,
     /// Lines of the task, counted from zero.
     lines: Range<usize>,
 }
 
-/// Maximum number of tasks of one file that are told apart. Further tasks count as code outside tasks.
+/// Maximum number of tasks in one file. Further tasks are treated as code outside tasks.
 const MAX_BLOCKS: usize = 256;
 
 /// Returns what `rake` runs for these tasks, or for the task `default` if there are none.
@@ -43,7 +43,7 @@ pub fn gradle_tasks(text: &str, tasks: &[String]) -> Vec<TaskText> {
     read_selected(&lines, &gradle_blocks(&lines), &names, "groovy", &GRADLE_CALLS)
 }
 
-/// Returns what Invoke, Fabric or nox runs for these tasks. Without tasks, `default` selects those that run.
+/// Returns what Invoke, Fabric or nox runs for these tasks. If no task is named, `default` decides which tasks run.
 pub fn python_tasks(text: &str, tasks: &[String], default: PythonDefault) -> Vec<TaskText> {
     let lines: Vec<&str> = text.lines().collect();
     let blocks = python_blocks(&lines);
@@ -118,7 +118,7 @@ fn listed_names(text: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Finds `task :name => [:needs] do … end`, with the names of the namespaces around it.
+/// Finds `task :name => [:needs] do … end`. The names of the namespaces around a task are part of its name.
 fn ruby_blocks(lines: &[&str]) -> Vec<TaskBlock> {
     let mut blocks = Vec::new();
     let mut namespaces: Vec<(usize, String)> = Vec::new();
@@ -135,7 +135,7 @@ fn ruby_blocks(lines: &[&str]) -> Vec<TaskBlock> {
             break;
         }
         let rest = rest.trim_end_matches(" do").split(" do |").next().unwrap_or_default();
-        // Arguments of the task are written before its needs.
+        // The arguments of a task are written before its prerequisites.
         let (head, needs) = rest.split_once("=>").or_else(|| rest.split_once(": ")).unwrap_or((rest, ""));
         let Some(name) = listed_names(head).into_iter().next() else { continue };
         let needs = needs.split(['{', '#']).next().unwrap_or_default();
@@ -191,7 +191,7 @@ fn needs_in_line(line: &str) -> Vec<String> {
     found.flat_map(|(_, rest)| listed_names(&text(rest))).collect()
 }
 
-/// Returns the line after the one that closes the braces opened from a line on.
+/// Returns the line after the block whose first brace opens on or after this line.
 fn braces_end(lines: &[&str], start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, line) in lines.iter().enumerate().skip(start) {

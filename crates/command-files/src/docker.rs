@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads Dockerfiles: the commands of `RUN`, which run in the image.
+//! Reads Dockerfiles: the `RUN` commands, which run in the image.
 
 use super::{CommandText, FileName, RunLocation, quote_word};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the commands in files that describe machines: compose files, Dockerfiles, playbooks and Terraform files. What
-//! runs in a container or on another machine is written as the command that would start it there.
+//! Reads the commands in files that describe machines: compose files, Dockerfiles, playbooks and Terraform files. A
+//! command for a container or another machine is returned as the local command that would start it there.
 
 use tenterhook_document::{Node, Value};
 
@@ -10,8 +10,8 @@ use super::{TaskText, docker, quote_word, replace_expressions, unknown_variable}
 
 /// Returns the services of a compose file as `docker run` commands; all services if none is named.
 ///
-/// A service that watches containers or reads the files of the machine is ordinary. Options that give it the whole
-/// machine are only kept together: `privileged` and a writable mount of `/`.
+/// Privileged services that watch containers are common. The option `privileged` is therefore kept only if the
+/// service also has a writable mount of `/`, because both together give it control of the whole machine.
 pub fn compose_services(text: &str, services: &[String]) -> Vec<TaskText> {
     let Ok(tree) = tenterhook_document::parse(text) else { return Vec::new() };
     let Some(Value::Map(entries)) = tree.get("services").map(|node| &node.value) else { return Vec::new() };
@@ -70,12 +70,12 @@ fn command_words(node: &Node) -> Vec<String> {
     }
 }
 
-/// `$$` is a dollar for the container; `${NAME}` is inserted by compose.
+/// Replaces `$$`, the escaped form of a dollar sign in compose files, by `$`.
 fn replace_dollars(text: &str) -> String {
     text.replace("$$", "$")
 }
 
-/// Quotes a value in which `${NAME}` is inserted.
+/// Quotes a value for a shell. `${NAME}` in it can still be expanded.
 fn quote_value(text: &str) -> String {
     if text.contains('$') { format!("\"{}\"", text.replace('"', "\\\"")) } else { quote_word(text) }
 }
@@ -93,8 +93,8 @@ pub fn dockerfile_steps(text: &str) -> Vec<TaskText> {
     steps.filter(is_remote).map(|step| TaskText::shell(step.trim_end_matches(['\\', ' ']).trim())).collect()
 }
 
-/// Returns the commands of a playbook, each as a command on this machine or on a host of its play. `connection` is the
-/// connection that the command line names.
+/// Returns the commands of a playbook, each as a command on this machine or on a host of its play. `connection` is
+/// the connection type from the command line.
 pub fn playbook_commands(text: &str, connection: &[String]) -> Vec<TaskText> {
     let Ok(tree) = tenterhook_document::parse(text) else { return Vec::new() };
     let is_local_call = connection.iter().any(|kind| kind == "local");
@@ -190,7 +190,7 @@ pub fn terraform_commands(text: &str) -> Vec<TaskText> {
 /// Returns the value of `command` in a block.
 fn terraform_command(block: &str) -> Option<String> {
     let (before, after) = block.split_once("command")?;
-    // A brace that closes the block ends it.
+    // The closing brace ends the block.
     if before.contains('}') {
         return None;
     }

@@ -4,7 +4,7 @@
 //! pipelines. Each kind of file has one table row and one module. Nothing is executed and no file is read.
 //!
 //! [`FileKind::read`] returns all commands of a file. Functions such as [`make_tasks`] and [`rake_tasks`] return only
-//! those that a task runner would run, and [`autorun_commands`] those that run without being asked for.
+//! those that a task runner would run, and [`autorun_commands`] those that run automatically.
 
 mod autorun;
 mod code_tasks;
@@ -47,9 +47,9 @@ pub struct FileKind {
 
 /// Extracts the commands of a file.
 enum CommandReader {
-    /// Every text is valid.
+    /// Reads text in which every line is valid.
     Any(fn(&str) -> Vec<CommandText>),
-    /// The text has a syntax; an error contains the position.
+    /// Reads text that may contain syntax errors; an error has a position.
     Formed(fn(&str) -> ReadResult),
 }
 
@@ -206,7 +206,7 @@ fn replace_expressions(text: &str, open: &str, close: &str, what: impl Fn(&str) 
     let mut done = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
-        // Without a closing sign, no later expression is complete either.
+        // If the closing delimiter is missing here, no later expression is complete either.
         let Some((inner, behind)) = after.split_once(close) else { break };
         done += before;
         let value = what(inner);

@@ -14,7 +14,7 @@ pub(crate) enum CallMeaning {
     Shell,
     /// The arguments are the words of a command.
     Words,
-    /// One argument is a shell text, several are the words of a command.
+    /// A single argument is shell text; several arguments are the words of a command.
     ShellOrWords,
     /// The arguments are files that are deleted, with everything in them.
     Delete,
@@ -23,7 +23,7 @@ pub(crate) enum CallMeaning {
 /// A call that starts a program or deletes files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LiteralCall {
-    /// Name as it is written, from the last unambiguous part on: `.run`, `os.RemoveAll`.
+    /// The end of the written name that is enough to recognise the call: `.run`, `os.RemoveAll`.
     pub(crate) name: &'static str,
     pub(crate) meaning: CallMeaning,
 }
@@ -34,11 +34,11 @@ pub(crate) struct CallTable {
     pub(crate) calls: &'static [LiteralCall],
     /// Text that begins a comment up to the end of the line.
     pub(crate) comment: &'static str,
-    /// Methods that add words to the command before them: `.arg("x")`.
+    /// Methods that add words to the command that they are called on: `.arg("x")`.
     pub(crate) added_words: &'static [&'static str],
     /// Whether arguments may follow the name without parentheses.
     pub(crate) bare_arguments: bool,
-    /// Text that begins an inserted value in a double-quoted string.
+    /// Text that begins an interpolated value in a double-quoted string.
     pub(crate) insertion: Option<&'static str>,
 }
 
@@ -46,7 +46,7 @@ const fn call(name: &'static str, meaning: CallMeaning) -> LiteralCall {
     LiteralCall { name, meaning }
 }
 
-/// Build scripts of Cargo.
+/// Calls in Cargo build scripts.
 pub(crate) const RUST_CALLS: CallTable = CallTable {
     calls: &[
         call("Command::new", CallMeaning::Words),
@@ -59,7 +59,7 @@ pub(crate) const RUST_CALLS: CallTable = CallTable {
     insertion: None,
 };
 
-/// Programs in Go.
+/// Calls in Go programs.
 pub(crate) const GO_CALLS: CallTable = CallTable {
     calls: &[
         call("exec.Command", CallMeaning::Words),
@@ -72,7 +72,7 @@ pub(crate) const GO_CALLS: CallTable = CallTable {
     insertion: None,
 };
 
-/// Builds of Gradle, in Groovy or Kotlin.
+/// Calls in Gradle builds, written in Groovy or Kotlin.
 pub(crate) const GRADLE_CALLS: CallTable = CallTable {
     calls: &[
         call("commandLine", CallMeaning::Words),
@@ -86,7 +86,7 @@ pub(crate) const GRADLE_CALLS: CallTable = CallTable {
     insertion: Some("$"),
 };
 
-/// Tasks of Rake. The rest is read as Ruby.
+/// Calls in Rake tasks. Other code in a Rakefile is read as Ruby.
 pub(crate) const RAKE_CALLS: CallTable = CallTable {
     calls: &[
         call("sh", CallMeaning::ShellOrWords),
@@ -99,7 +99,7 @@ pub(crate) const RAKE_CALLS: CallTable = CallTable {
     insertion: Some("#{"),
 };
 
-/// Tasks of Invoke and sessions of nox. The rest is read as Python.
+/// Calls in Invoke tasks and nox sessions. Other code in the file is read as Python.
 pub(crate) const PYTHON_TASK_CALLS: CallTable = CallTable {
     calls: &[
         call(".run", CallMeaning::ShellOrWords),
@@ -114,11 +114,11 @@ pub(crate) const PYTHON_TASK_CALLS: CallTable = CallTable {
     insertion: None,
 };
 
-/// Returns the commands of all calls of a table, in their order. Takes time linear in the length of the text.
+/// Returns the commands of all calls that the table lists, in order, in time linear in the length of the text.
 pub(crate) fn read_calls(text: &str, table: &CallTable) -> Vec<String> {
     let mut scanner = CodeScanner { rest: text, table, unclosed: Vec::new() };
     let mut found = Vec::new();
-    // The text before the current position, for names that begin with a dot.
+    // The literal just before the current position, for names that begin with a dot.
     let mut literal: Option<String> = None;
     let mut is_inside_name = false;
     while let Some(letter) = scanner.rest.chars().next() {
@@ -148,7 +148,7 @@ pub(crate) fn read_calls(text: &str, table: &CallTable) -> Vec<String> {
     found
 }
 
-/// Writes a call as a shell command. Words are quoted, so that only inserted values are unknown.
+/// Writes a call as a shell command. Words are quoted, so that only interpolated values are unknown.
 fn command_text(meaning: CallMeaning, words: &[String]) -> Option<String> {
     let first = words.first()?;
     let is_text = meaning == CallMeaning::Shell || meaning == CallMeaning::ShellOrWords && words.len() == 1;
@@ -168,7 +168,7 @@ fn quote_literal(word: &str) -> String {
 struct CodeScanner<'a> {
     rest: &'a str,
     table: &'a CallTable,
-    /// Closing signs of literals that do not occur any more.
+    /// Closing delimiters that do not occur in the rest of the text.
     unclosed: Vec<String>,
 }
 
@@ -221,8 +221,8 @@ impl<'a> CodeScanner<'a> {
         Some(unescape_quotes(&own, first))
     }
 
-    /// Searches for the closing sign of a literal, unless an earlier search has shown that there is none. A literal in
-    /// simple quotes ends at the end of its line at the latest.
+    /// Searches for the closing delimiter of a literal, unless an earlier search has shown that there is none. A
+    /// literal in single or double quotes cannot extend beyond its line.
     fn find_closing<T>(&mut self, close: &str, find: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         if self.unclosed.iter().any(|known| known == close) {
             return None;

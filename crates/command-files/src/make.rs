@@ -162,7 +162,7 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Parses `NAME = value`; the value only if it is a text without variables.
+/// Parses `NAME = value`. The value is returned only if it contains no variables.
 fn parse_assignment(line: &str) -> Option<(&str, Option<&str>)> {
     if line.starts_with('\t') || line.starts_with('#') {
         return None;
@@ -175,7 +175,7 @@ fn parse_assignment(line: &str) -> Option<(&str, Option<&str>)> {
     plain.then(|| (name, whole.then(|| value.trim())))
 }
 
-/// Returns the recipe in `target: needs ; recipe`.
+/// Returns the recipe in `target: prerequisites ; recipe`.
 fn inline_recipe(line: &str) -> Option<&str> {
     let colon = line.find(':')?;
     let (head, tail) = line.split_at_checked(colon)?;

@@ -157,7 +157,7 @@ impl<'a> PipelineFile<'a> {
             }
         }
         found.retain(|piece| !piece.text.trim().is_empty());
-        // An anchor that is used twice is evaluated once.
+        // Commands behind a YAML anchor are listed once, even if the anchor is used twice.
         found.sort_by(|one, other| one.lines.cmp(&other.lines));
         found.dedup();
         found

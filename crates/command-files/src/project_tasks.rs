@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the tasks in settings files of projects: `composer.json`, `deno.json`, Taskfiles, `tox.ini`, the configuration
-//! of Git, and notebooks.
+//! Reads the tasks in settings files of projects: `composer.json`, `deno.json`, Taskfiles, `tox.ini`, the Git
+//! configuration, and notebooks.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ pub fn taskfile_tasks(text: &str, tasks: &[String]) -> Vec<TaskText> {
             continue;
         }
         let Some(task) = tree.get("tasks").and_then(|tasks| tasks.get(&name)) else { continue };
-        // A task may be a text, a list, or a map with `cmds`.
+        // A task may be a string, a list, or a map with `cmds`.
         let lists = ["cmds", "cmd", "status", "preconditions"].iter().filter_map(|key| task.get(key));
         let is_map = matches!(task.value, YamlValue::Map(_));
         for node in lists.chain((!is_map).then_some(task)) {
@@ -168,7 +168,7 @@ fn tox_value(expression: &str) -> String {
     }
 }
 
-/// Returns the command of an alias in the configuration of Git. The further words are its arguments.
+/// Returns the command of a Git alias. The first word is the alias, and the other words are its arguments.
 pub fn git_alias(text: &str, words: &[String]) -> Vec<TaskText> {
     let Some(alias) = words.first() else { return Vec::new() };
     let (mut is_alias, mut found) = (false, Vec::new());
@@ -197,7 +197,7 @@ pub fn git_alias(text: &str, words: &[String]) -> Vec<TaskText> {
     found
 }
 
-/// Removes the quotes of a value in the configuration of Git.
+/// Removes the quotes of a value in the Git configuration.
 fn unquote_value(value: &str) -> String {
     let mut plain = String::with_capacity(value.len());
     let mut letters = value.chars();

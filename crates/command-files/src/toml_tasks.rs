@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the tasks of a `mise.toml`. Only tables, texts and lists of texts are understood.
+//! Reads the tasks of a `mise.toml`. Only tables, strings and lists of strings are understood.
 
 use std::collections::BTreeSet;
 
 use super::TaskText;
 
-/// A key of a TOML file with its texts.
+/// A key of a TOML file with its strings.
 struct TomlEntry {
     /// Names of the table and the key, joined with dots.
     path: String,
@@ -71,7 +71,7 @@ fn key_path(text: &str) -> String {
     text.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect::<Vec<_>>().join(".")
 }
 
-/// Reads the texts of a value: one text, or all texts of a list. Returns the text after the value's last line.
+/// Reads the strings of a value: one string, or all strings of a list. Also returns the text after the value.
 fn read_texts(value: &str) -> (Vec<String>, &str) {
     let (mut values, mut rest, mut depth) = (Vec::new(), value, 0_usize);
     while let Some(letter) = rest.chars().next() {

@@ -3,7 +3,7 @@
 //! Determines the directories in which a call may run: the agent's working directory, or one that an argument names.
 //!
 //! A harness may honour or ignore such an argument, and there may be several. A call is evaluated in every directory in
-//! which it may run, and the strictest verdict counts.
+//! which it may run, and the strictest verdict applies.
 
 use serde::Serialize;
 use tenterhook_event::ToolCall;
@@ -71,14 +71,14 @@ impl WorkingDirectories {
 }
 
 /// Returns the directories that a path prefix may refer to. Whether a harness expands `~` and `$HOME` is not known,
-/// so both readings count.
+/// so both possibilities are returned.
 fn possible_directories(text: &str, home: &str, cwd: Option<&str>) -> Vec<Option<String>> {
     let after_home = ["~", "$HOME", "${HOME}"].iter().find_map(|start| {
         let rest = text.strip_prefix(start)?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     });
     let unknown = |rest: &str| rest.contains(['$', '`', '%', '\\', '\0']) || rest.starts_with('~');
-    // If the name before a `..` is a link, the path leads elsewhere.
+    // If the name before a `..` is a link, the path leads to another directory.
     let turns = |text: &str| {
         let mut parts = text.split('/').filter(|part| !matches!(*part, "" | "."));
         parts.any(|part| part != "..") && parts.any(|part| part == "..")

@@ -253,8 +253,8 @@ fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// Resolves the paths that a tool names from every directory in which it may run. Also returns the paths over the
-/// limit.
+/// Resolves the paths that a tool names from every directory in which it may run. Also returns the paths beyond
+/// the limit.
 fn resolve_named_paths<'a>(
     tool: &'a ToolCall,
     ground: &PathRoots,

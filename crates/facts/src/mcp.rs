@@ -69,7 +69,7 @@ impl McpFact {
         let wanted = fold_mcp_name(server);
         let mut spelled = servers.into_iter().flatten().filter(|name| fold_mcp_name(name) == wanted);
         let (configured, other) = (spelled.next(), spelled.next());
-        // The harness has changed the name, or several names would be changed to the same one.
+        // If the harness may have changed the name, the spelling in its settings is used.
         let server = if mcp.also.is_empty() && best.is_none() {
             server
         } else {

@@ -4,7 +4,7 @@
 //!
 //! Servers name the same operation in many ways: `delete_repository`, `zones_delete`, `{"operation":
 //! "TerminateInstances"}`, `{"action": "destroy"}`. The words are compared with the vocabulary in
-//! [`tool_words`](super::tool_words): the verb says what happens, and its object whether that matters.
+//! [`tool_words`](super::tool_words): the verb shows what happens, and its object shows whether that matters.
 
 use serde_json::{Map, Value};
 use tenterhook_event::ToolCall;
@@ -87,7 +87,7 @@ const MAX_NAME_BYTES: usize = 128;
 pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
     let mut arguments = CallArguments::default();
     arguments.visit(&tool.args, 0);
-    // The path of an API request says what its method acts on.
+    // The path of an API request names what its method acts on.
     if arguments.request_path.is_some() {
         arguments.operations.retain(|operation| operation != "DELETE");
     }
@@ -241,7 +241,7 @@ impl CallArguments {
         self.operations.push(name.to_owned());
     }
 
-    /// Records whether an argument gives everyone access, or someone every right.
+    /// Records whether an argument gives everyone access, or gives someone all rights.
     fn add_audience(&mut self, key: &str, value: &Value) {
         let texts: Vec<&str> = match value {
             Value::String(text) => vec![text],
@@ -358,7 +358,7 @@ impl ToolPhrases {
         else {
             return false;
         };
-        // A request may only be described, as in a collection of requests.
+        // The tool may only store or show the request, as an API client with a collection of requests does.
         if main_verb(&self.name).is_some_and(|(_, kind)| matches!(kind, VerbKind::Reads | VerbKind::Creates))
         {
             return false;
@@ -490,8 +490,8 @@ impl ToolPhrases {
     }
 }
 
-/// Returns the verb that says what an operation does. The first verb counts, because reading about a deletion is not a
-/// deletion; a name may also end in its verb (`zones_delete`).
+/// Returns the verb that says what an operation does. The first verb is used, because reading about a deletion is not a
+/// deletion. A name may also end with its verb (`zones_delete`).
 fn main_verb(phrase: &[String]) -> Option<(&str, VerbKind)> {
     let find = |word: &String| verb_kind(word).map(|kind| (word.clone(), kind));
     let (at, first) = phrase.iter().enumerate().find_map(|(at, word)| Some((at, find(word)?.1)))?;

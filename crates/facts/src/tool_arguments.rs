@@ -22,11 +22,11 @@ const MAX_JSON_BYTES: usize = 64 * 1024;
 /// Keys of shell text, without separators and in lower case.
 const SHELL_KEYS: &[&str] =
     &["shellcommand", "shell", "bash", "sh", "run", "exec", "execute", "cmdline", "terminalcommand"];
-/// Keys of shell text that the event crate reads where they are not nested.
+/// Keys of shell text in nested arguments. At the top level, the event crate reads them.
 const NESTED_SHELL_KEYS: &[&str] = &["command", "cmd", "script", "commandline"];
 /// Ends of other keys of shell text: `cli_command`, `build_cmd`.
 const SHELL_KEY_ENDS: &[&str] = &["command", "commandline", "cmd"];
-/// Keys that end like these, but name something else.
+/// Keys with such an end that do not contain shell text.
 const OTHER_COMMAND_KEYS: &[&str] =
     &["slashcommand", "subcommand", "voicecommand", "vimcommand", "editorcommand"];
 /// Keys of text that is typed into a terminal.
@@ -197,7 +197,7 @@ pub(crate) fn expand_arguments(tool: &ToolCall) -> Option<ToolCall> {
     found.into_call(tool)
 }
 
-/// What the arguments of one call contain besides what their keys say.
+/// What was found in the arguments of one call.
 #[derive(Debug, Default)]
 struct FoundArguments {
     /// Name of the tool, in lower case.
@@ -215,7 +215,7 @@ struct FoundArguments {
     contents: Vec<Value>,
     paths: Vec<String>,
     outputs: Vec<String>,
-    /// Arguments whose usual meaning does not apply.
+    /// Keys of arguments that do not have their usual meaning in this call.
     replaced_keys: Vec<String>,
     operation: Option<String>,
 }
@@ -486,7 +486,7 @@ impl FoundArguments {
                 .iter()
                 .find(|(program, words)| is_named(words) || program.len() > 4 && self.name.contains(program))
         };
-        // A server may wrap several programs, and then the tool's name says which.
+        // A server may wrap several programs, and then the tool's name shows which one it uses.
         find(&self.name_words).or_else(|| find(&self.all_words)).map(|(program, _)| *program)
     }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The vocabulary of tool names: what the words in the name of a tool, or of an operation, say about the call.
+//! The vocabulary of tool names: what a call does, according to the words in the name of its tool or operation.
 //!
 //! Words are in lower case and singular. [`split_words`] brings names into this form.
 
-/// A verb, what it does, and the objects for which that matters.
+/// Verbs of the same kind.
 pub(crate) struct VerbRow {
     pub(crate) verbs: &'static [&'static str],
     pub(crate) kind: VerbKind,
 }
 
-/// What a verb says about a call.
+/// What a call with this verb does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VerbKind {
     /// Only reads, or undoes something.
@@ -19,9 +19,9 @@ pub(crate) enum VerbKind {
     Creates,
     /// Changes something that exists.
     Changes,
-    /// Destroys an object of any kind.
+    /// Destroys any object.
     Destroys,
-    /// Destroys if the object is not known to be of little value.
+    /// Destroys any object, except those that are known to be of little value.
     Deletes,
     /// Destroys only these objects.
     Removes(&'static [&'static str]),
@@ -104,7 +104,7 @@ pub(crate) const VALUABLE_OBJECTS: &[&str] = &[
     "zone",
 ];
 
-/// Objects that are deleted every day and are easy to make again.
+/// Objects that are deleted often and are easy to recreate.
 pub(crate) const CHEAP_OBJECTS: &[&str] = &[
     "alert",
     "annotation",
@@ -201,11 +201,11 @@ pub(crate) const CHEAP_OBJECTS: &[&str] = &[
     "worktree",
 ];
 
-/// Objects that are deleted every day, unless they are in production.
+/// Objects that are deleted often, unless they are in production.
 pub(crate) const EVERYDAY_OBJECTS: &[&str] =
     &["branch", "container", "image", "job", "network", "pod", "replicaset"];
 
-/// Servers for design, editing and simulated devices, where everything can be undone or made again.
+/// Servers for design, editing and simulated devices, where everything can be undone or recreated.
 pub(crate) const UNDOING_SERVERS: &[&str] = &[
     "android",
     "blender",
@@ -226,7 +226,7 @@ pub(crate) const UNDOING_SERVERS: &[&str] = &[
     "unreal",
     "xcode",
 ];
-/// Servers for caches, where single keys are deleted every day.
+/// Servers for caches, where single keys are deleted often.
 pub(crate) const KEY_STORES: &[&str] = &["cache", "keydb", "memcached", "redi", "redis", "upstash", "valkey"];
 
 /// Verbs by what they do.
@@ -589,7 +589,7 @@ pub(crate) const FULL_ROLES: &[&str] = &[
 
 /// Words of secrets that a service stores.
 pub(crate) const STORED_SECRETS: &[&str] = &["secret", "password", "credential", "passphrase"];
-/// Words next to them that mean something else: alerts, settings, names.
+/// Words that, next to such a word, mean something other than a secret: alerts, settings, names.
 pub(crate) const STORED_SECRET_EXCEPTIONS: &[&str] = &[
     "alert",
     "count",

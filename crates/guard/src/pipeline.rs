@@ -391,7 +391,7 @@ impl RuleJudge {
         then(&context)
     }
 
-    /// Applies what the session did with files before this call.
+    /// Adjusts the facts by what the session did with files before this call.
     fn with_session_files<'f>(
         &self,
         event: &Event,
@@ -442,7 +442,7 @@ impl RuleJudge {
         judged
     }
 
-    /// Whether the rules ask about reading this file or deny it.
+    /// Whether the rules deny reading this file or ask about it.
     fn is_sensitive(&self, event: &Event, path: &str) -> bool {
         let tool = ToolCall::new("Read", json!({ "file_path": path }));
         let read = Event { tool: Some(tool), ..event.clone() };
@@ -491,8 +491,8 @@ impl RuleJudge {
         })
     }
 
-    /// Reports files that are different after a call than before it. A hook reads a file before it runs, but cannot
-    /// prevent that the file is replaced in between.
+    /// Reports files that changed between the evaluation of a call and its end. The rules are evaluated before the file
+    /// runs, and the file may be replaced in between.
     fn report_changed_files(&self, event: &Event) -> Option<Finding> {
         let runs_commands = event.tool.as_ref().is_some_and(|tool| !tool.commands().is_empty());
         if event.event != EventKind::PostTool || !self.reads_run_files || !runs_commands {

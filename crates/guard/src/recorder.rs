@@ -166,8 +166,8 @@ impl LedgerHandle {
         closed
     }
 
-    /// Records a change of protection. Call this before the change: if the change cannot be recorded, it must not be
-    /// made.
+    /// Records a change to rules, hooks, mode or retention. Call this before making the change: if the change cannot be
+    /// recorded, it must not be made.
     pub fn record_change(&self, what: &str, detail: Value) -> Result<(), Failure> {
         let meta = call_meta::mint()?;
         let entry = LedgerEntry::change(meta.id, meta.ts, what, &env::current_user(), detail, &secrets);
@@ -279,7 +279,7 @@ fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<SealingOptions, 
     };
     key.map(sealing).map_err(|why| {
         let mut random = [0; 32];
-        // Without randomness, creating the payload's salt fails, and so does sealing.
+        // If this fails, creating the payload's salt fails too, and nothing is sealed.
         let _ = getrandom::fill(&mut random);
         (sealing(RedactionKey::new(random)), why)
     })

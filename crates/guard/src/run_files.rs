@@ -61,13 +61,13 @@ pub(crate) struct RunFiles<'s> {
     requested: Vec<RunFile>,
     read: Vec<ReadFile>,
     texts: RunTexts,
-    /// Number of files read, and the facts with their commands.
+    /// The facts derived with the commands of the files, and the number of these files.
     derived: Option<(usize, Facts)>,
     probe: SymlinkProbe,
 }
 
-/// Evaluates the rules with the files that a call would run, and returns the findings that they add to `base`, the
-/// judgement of the call alone.
+/// Evaluates the rules on a call together with the files that it would run. Returns the findings that are not in
+/// `base`, the judgement of the call alone.
 pub(crate) fn judge_run_files(
     files: &RunFiles<'_>,
     event: &Event,
@@ -201,7 +201,7 @@ impl<'s> RunFiles<'s> {
         files
     }
 
-    /// Returns the commands of the files, with which facts are derived.
+    /// Returns the commands of the files.
     pub(crate) fn texts(&self) -> &RunTexts {
         &self.texts
     }
@@ -215,9 +215,9 @@ impl<'s> RunFiles<'s> {
         environment: &EvalEnvironment<'_>,
     ) -> Facts {
         let environment = EvalEnvironment { run_texts: Some(texts), ..*environment };
-        // Words in code that is not understood do not matter here: long files contain many words.
+        // Text in files that is not understood is ignored: rules would match by chance one of its many words.
         let (unread, unparsed) = (facts.unread.clone(), facts.unparsed);
-        // The facts with all files were derived when the last of them was read.
+        // The facts with all files were already derived after the last file was read.
         let is_derived = |(count, _): &&(usize, Facts)| *count == self.read.len() && *texts == self.texts;
         let with_files = match self.derived.as_ref().filter(is_derived) {
             Some((_, derived)) => {
@@ -242,7 +242,7 @@ impl<'s> RunFiles<'s> {
         }
         self.requested.push(request.clone());
         let found = self.find_files(&request);
-        // A download that is too large to be read is asked about like any other.
+        // The user is asked about a downloaded file even if it is too large to be read.
         let unread = || self.is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
         let found = if found.is_empty() { unread().into_iter().collect() } else { found };
         let Some((first, _)) = found.first() else { return };
@@ -251,7 +251,7 @@ impl<'s> RunFiles<'s> {
         let is_downloaded = found.iter().any(|(path, _)| self.is_downloaded(path));
         let mut texts = Vec::new();
         for (path, bytes) in found {
-            // A program in machine code is not a script.
+            // A file with NUL bytes is machine code, not a script.
             if request.runner != FileRunner::Script || !bytes.contains(&0) {
                 let text = String::from_utf8_lossy(&bytes);
                 let tasks = task_files::read_tasks(request.runner, &text, &request.tasks);
@@ -285,7 +285,7 @@ impl<'s> RunFiles<'s> {
         found
     }
 
-    /// Reads a regular file. Does not enter a directory that would have to be mounted first.
+    /// Reads a regular file. Returns `None` if access would have to wait for a directory to be mounted.
     fn read_bytes(&mut self, path: &str) -> Option<Vec<u8>> {
         if self.probe.may_block(path) {
             return None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds what a call does with files that later calls of the session depend on.
+//! Finds files that a call writes, copies or creates and that matter for later calls of the session.
 //!
 //! - Scripts that the call writes or downloads: a later call may run them.
 //! - Copies of sensitive files: `cp .env notes.txt` makes `notes.txt` as sensitive as `.env`.
@@ -88,14 +88,14 @@ fn may_be_run(path: &str) -> bool {
     }
 }
 
-/// Programs whose output files contain the files that they read.
+/// Programs whose output contains the whole content of the files that they read.
 const COPYING_PROGRAMS: &[&str] = &[
     "7z", "age", "base64", "bsdtar", "bzip2", "cp", "dd", "gpg", "gzip", "install", "ln", "mv", "openssl",
     "rsync", "split", "tar", "xxd", "xz", "zip", "zstd",
 ];
 
-/// Returns the copies that a call makes of sensitive files, each with its original. `is_sensitive` says whether rules
-/// ask about reading a file or deny it; `is_asked` says whether they ask about this call.
+/// Returns the copies that a call makes of sensitive files, each with its original. `is_sensitive` returns whether
+/// rules deny reading a file or ask about it. `is_asked` is true if rules ask about this call.
 pub(crate) fn find_copies(
     facts: &Facts,
     is_asked: bool,
@@ -104,7 +104,7 @@ pub(crate) fn find_copies(
     let mut copies: Vec<(String, String)> = Vec::new();
     for (at, command) in facts.commands.iter().enumerate() {
         let copies_whole_files = COPYING_PROGRAMS.contains(&command.program.as_str());
-        // Other programs print parts of a file. Rules ask if these parts are sensitive.
+        // Other programs may write only parts of a file. Those parts are sensitive if rules ask about the call.
         if command.on != ExecLocation::Here || !(copies_whole_files || is_asked) {
             continue;
         }

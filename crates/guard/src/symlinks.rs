@@ -16,7 +16,7 @@ pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts 
     collect_facts_with_links(event, environment, &BTreeMap::new())
 }
 
-/// Returns the facts of a call with its links resolved: links on the disk, and these links, each with its target.
+/// Returns the facts of a call with its links resolved: links on the disk, and the given links with their targets.
 pub(crate) fn collect_facts_with_links(
     event: &Event,
     environment: &EvalEnvironment<'_>,

@@ -29,7 +29,7 @@ const COMPOSE_OVERRIDES: &[&str] =
     &["compose.override.yaml", "compose.override.yml", "docker-compose.override.yml"];
 const DOCKERFILES: &[&str] = &["Dockerfile", "Containerfile"];
 
-/// Paths of which the first that exists is read.
+/// Paths in order of preference. Only the first one that exists is read.
 pub(crate) type FileAlternatives = Vec<PathBuf>;
 
 /// Returns the files that a request may run. One file of each group is read.
@@ -106,7 +106,7 @@ pub(crate) fn find_candidates(request: &RunFile, home: Option<&str>) -> Vec<File
     }
 }
 
-/// Returns the tasks that are files with one of these endings.
+/// Returns the tasks that are names of files with one of these endings.
 fn named_files(base: &Path, request: &RunFile, endings: &[&str]) -> Vec<FileAlternatives> {
     let is_file = |task: &&String| endings.iter().any(|ending| task.ends_with(ending));
     request.tasks.iter().filter(is_file).map(|task| vec![base.join(task)]).collect()
@@ -131,7 +131,7 @@ fn pytest_files(base: &Path, request: &RunFile) -> Vec<FileAlternatives> {
     files.into_iter().map(|file| vec![file]).collect()
 }
 
-/// Returns the first files of a directory with this extension, by name. Tests of Go do not run with the program.
+/// Returns the first files of a directory with this extension, sorted by name. Go test files are left out.
 fn list_files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     /// Maximum number of entries that are looked at.
     const MAX_ENTRIES: usize = 256;

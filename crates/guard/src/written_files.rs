@@ -5,7 +5,7 @@
 //! No hook fires when a shell enters a directory with an `.envrc`, an editor opens a folder with tasks, or a test
 //! runner loads a `conftest.py`. The commands in such a file are therefore evaluated when the file is written. If a
 //! rule denies one of them, the call is asked about. Rules that ask are ignored here: many commands in scripts depend
-//! on values that are known only at run time, and files that the session runs are evaluated again then.
+//! on values that are known only at run time. A file that the session runs is evaluated again at that time.
 
 use std::path::Path;
 
@@ -43,8 +43,8 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("lua", "lua"),
 ];
 
-/// Rule files whose rules apply to commands on a build machine: deletes and downloads there do not affect this machine,
-/// but secrets can leave from there.
+/// Built-in rule files that apply to commands on a build machine. Deletions and downloads there do not affect this
+/// machine, but the commands can send secrets elsewhere.
 const BUILD_MACHINE_RULES: &[&str] = &["rules/credentials.yaml", "rules/exfiltration.yaml"];
 
 /// What the files that a call writes add to its judgement.
@@ -56,7 +56,7 @@ pub(crate) struct WrittenFindings {
     pub(crate) flagged: Vec<(String, FlaggedFile)>,
 }
 
-/// Commands of a file, as a call that would run them.
+/// Commands of a file, written as the command of a call that would run them.
 struct RunnableText {
     command: String,
     /// Content of the file, if the command runs the file by its path.
@@ -64,8 +64,8 @@ struct RunnableText {
     location: RunLocation,
 }
 
-/// Returns the findings about a call that writes files with commands. `reads_files` allows reading a file that the call
-/// edits.
+/// Returns the findings about a call that writes files with commands. If `reads_files` is set, a file that the call
+/// edits may be read.
 pub(crate) fn judge_written_files(
     event: &Event,
     facts: &Facts,
@@ -97,8 +97,8 @@ pub(crate) fn judge_written_files(
     found
 }
 
-/// Returns the findings about files that an earlier call of the session wrote and that cannot be read now: the
-/// session runs a file that does not exist yet.
+/// Returns the findings about files that a call would run and that do not exist yet, although an earlier call of the
+/// session writes them. Such a file cannot be read, so the findings about the earlier call are used.
 pub(crate) fn judge_flagged_files(facts: &Facts, state: &SessionState) -> WrittenFindings {
     let mut found = WrittenFindings::default();
     let mut probe = SymlinkProbe::default();
@@ -166,7 +166,7 @@ fn edited_text(tool: &ToolCall, path: &str) -> Option<String> {
     Some(edits.iter().fold(text, replace))
 }
 
-/// Returns the commands of a file that runs later: a whole script, or the commands that it configures.
+/// Returns the commands of a file that runs later: a whole script, or the commands in a settings file.
 fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
     let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);

@@ -93,7 +93,7 @@ pub enum CommandElement {
 pub enum PowerShellExpression {
     /// A bare word, number or string.
     Text(Vec<StringPart>),
-    /// A variable in lower case, with its drive but without a scope: `home`, `env:path`.
+    /// The name of a variable in lower case, with its drive but without its scope: `home`, `env:path`.
     Variable(String),
     /// A variable whose entries become parameters: `@options`.
     Splat(String),
@@ -131,7 +131,7 @@ pub enum StringPart {
 pub struct MemberAccess {
     /// The value or type.
     pub target: PowerShellExpression,
-    /// Name of the property or method; for an element its index.
+    /// Name of the property or method, or the index of the element.
     pub name: PowerShellExpression,
     /// Arguments of a method call; `None` for a property or an element.
     pub arguments: Option<Vec<PowerShellExpression>>,
@@ -171,9 +171,9 @@ pub struct ForEachStatement {
 /// Conditions and bodies of a statement with branches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PowerShellBranches {
-    /// Conditions and other parts that run in any case.
+    /// Conditions and other parts that always run.
     pub conditions: Vec<PowerShellScript>,
-    /// Bodies, of which any may run.
+    /// Bodies, any of which may run.
     pub bodies: Vec<PowerShellScript>,
 }
 
@@ -187,12 +187,12 @@ pub struct FunctionStatement {
 }
 
 impl PowerShellExpression {
-    /// Creates a text without variables.
+    /// Creates a string without variables.
     pub fn literal(text: &str) -> Self {
         Self::Text(vec![StringPart::Literal(text.to_owned())])
     }
 
-    /// Returns the text, if no part of it is a variable.
+    /// Returns the string, if it contains no variable or other expression.
     pub fn as_literal(&self) -> Option<&str> {
         match self {
             Self::Text(parts) => match parts.as_slice() {

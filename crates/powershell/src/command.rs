@@ -23,7 +23,7 @@ impl ScriptParser<'_> {
             if let Some(redirect) = self.read_redirect() {
                 elements.extend(redirect);
             } else if self.skip_text("--%") {
-                // The rest of the line is passed on unchanged.
+                // After `--%`, the rest of the line is passed to the program unchanged.
                 let line = self.take_while(|c| !is_line_end(c) && c != '|');
                 let words = line.split_whitespace().map(|word| word.trim_matches('"'));
                 elements

@@ -2,17 +2,17 @@
 
 //! Decodes the value of `-EncodedCommand`: base64 of UTF-16LE.
 
-/// Minimum length of a text that is taken for an encoded command.
+/// Minimum length of an encoded command. Shorter text is not decoded.
 const MIN_ENCODED_LENGTH: usize = 8;
 
-/// Returns the script that `-EncodedCommand` runs. `None` if the text is not base64, or not of UTF-16LE text.
+/// Decodes the script that `-EncodedCommand` runs. `None` if the text is not the base64 form of UTF-16LE text.
 pub fn decode_encoded_command(text: &str) -> Option<String> {
     let text = text.trim();
     if text.len() < MIN_ENCODED_LENGTH || text.contains(|c: char| c.is_whitespace()) {
         return None;
     }
     let script = decode_utf16(&decode_base64(text)?);
-    // Bytes that are not UTF-16 decode to characters of many scripts.
+    // Bytes that are not UTF-16 decode to a random mix of non-ASCII characters.
     let odd = script.chars().filter(|c| !c.is_ascii()).count();
     (!script.is_empty() && odd * 4 <= script.chars().count()).then_some(script)
 }

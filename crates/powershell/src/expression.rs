@@ -5,9 +5,9 @@
 use crate::ast::{HashEntry, MemberAccess, PowerShellExpression, PowerShellScript, PowerShellStatement};
 use crate::scan::{ScriptParser, is_dash, is_line_end, is_name_char};
 
-/// Operators that consist of signs, longest first.
+/// Operators that consist of punctuation, longest first.
 const SIGN_OPERATORS: &[&str] = &["??", "..", "+", "-", "*", "/", "%", "?", ":"];
-/// Operators that stand before their operand.
+/// Operators that are written before their operand.
 const PREFIX_OPERATORS: &[&str] = &["not", "bnot", "join", "split", "isplit", "csplit"];
 
 impl ScriptParser<'_> {
@@ -60,7 +60,7 @@ impl ScriptParser<'_> {
         }
         let sign = SIGN_OPERATORS.iter().find(|sign| rest.starts_with(**sign))?;
         let after = rest.get(sign.len()..).unwrap_or_default();
-        // `+=` is an assignment, `++` belongs to the operand.
+        // `+=` is an assignment. `++` belongs to the operand.
         if after.starts_with('=') || after.starts_with(*sign) {
             return None;
         }
@@ -102,7 +102,7 @@ impl ScriptParser<'_> {
             self.at += letter.len_utf8() + name.len();
             return Some(folded);
         }
-        // A negative number is a number.
+        // `-1` is a number, not an operator and a number.
         let is_number = rest.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
         if name.is_empty() && !is_number {
             self.at += letter.len_utf8();
@@ -120,7 +120,7 @@ impl ScriptParser<'_> {
             });
         }
         let mut value = self.parse_value();
-        // Each member adds one level to the tree.
+        // Each member adds one level to the tree, so the nesting limit applies.
         let mut members = 0;
         while members < crate::MAX_NESTING
             && let Some(member) = self.parse_member(&mut value)

@@ -3,7 +3,8 @@
 //! Parses PowerShell into pipelines of commands with parameters, and into expressions.
 //!
 //! [`parse_powershell`] never fails: a part that is not understood becomes [`PowerShellStatement::Unparsed`], and
-//! parsing continues on the next line. Text beyond the nesting limit becomes [`PowerShellStatement::TooDeep`]. The tree says nothing about what commands do.
+//! parsing continues on the next line. Text beyond the nesting limit becomes [`PowerShellStatement::TooDeep`].
+//! The tree does not describe the effects of commands.
 //! [`decode_encoded_command`] decodes the value of `-EncodedCommand`.
 
 mod ast;

@@ -59,7 +59,7 @@ impl<'a> ScriptParser<'a> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Skips spaces, continued lines and block comments, but no line ends.
+    /// Skips spaces, line continuations and block comments, but not line ends.
     pub(crate) fn skip_spaces(&mut self) {
         loop {
             self.take_while(|c| c.is_whitespace() && !is_line_end(c));

@@ -10,7 +10,7 @@ use crate::scan::{ScriptParser, is_double_quote, is_name_char, is_single_quote};
 
 /// Assignment operators, longest first.
 const ASSIGNMENTS: &[&str] = &["??=", "+=", "-=", "*=", "/=", "%=", "="];
-/// Keywords before a value or a block that only steer the script.
+/// Keywords that only control the flow of the script; the value or block after them is parsed.
 const TRANSPARENT_KEYWORDS: &[&str] = &["return", "throw", "exit", "break", "continue"];
 /// Keywords of statements that consist of conditions in brackets and bodies in braces.
 const BLOCK_KEYWORDS: &[&str] = &[
@@ -146,8 +146,8 @@ impl ScriptParser<'_> {
         self.parse_pipeline_or_assignment()
     }
 
-    /// Parses the conditions and bodies of a statement, and of the keywords that continue it. Returns false without
-    /// a body, because the word is the name of a command.
+    /// Parses the conditions and bodies of a statement, and of the keywords that continue it. Returns false if there is
+    /// no body: the word is then the name of a command.
     fn parse_branches(&mut self, branches: &mut PowerShellBranches) -> bool {
         let mut has_body = false;
         loop {
@@ -292,7 +292,7 @@ impl ScriptParser<'_> {
                 break;
             }
         }
-        // A job in the background.
+        // A trailing `&` starts a background job.
         self.skip_spaces();
         if self.peek() == Some('&') && self.peek_second() != Some('&') {
             self.next_char();
@@ -311,7 +311,7 @@ impl ScriptParser<'_> {
         }
     }
 
-    /// Skips `|`, also at the start of the next line.
+    /// Skips `|`, which may be at the start of the next line.
     fn skip_pipe(&mut self) -> bool {
         let before = self.at;
         self.skip_blanks();
@@ -324,7 +324,7 @@ impl ScriptParser<'_> {
         is_pipe
     }
 
-    /// Whether an expression begins here, and not a command.
+    /// Whether an expression begins here, rather than a command.
     fn begins_expression(&self) -> bool {
         let second = self.peek_second();
         match self.peek() {

@@ -94,7 +94,7 @@ impl ScriptParser<'_> {
         parts.into_parts()
     }
 
-    /// Reads `@'…'@` or `@"…"@`, whose end is at the start of a line.
+    /// Reads `@'…'@` or `@"…"@`. The closing delimiter must be at the start of a line.
     fn read_here_string(&mut self) -> Option<Vec<StringPart>> {
         let quote = self.peek_second()?;
         let (expands, end) = match quote {

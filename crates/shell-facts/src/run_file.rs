@@ -37,13 +37,13 @@ pub struct RunText {
     pub is_downloaded: bool,
 }
 
-/// Text that a file makes a program run.
+/// One text in a file that is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPiece {
     /// The commands or the code.
     pub text: String,
-    /// Name of the language in which a task is written; `None` for shell commands. The program that runs a script
-    /// knows its language.
+    /// Name of the language in which a task is written; `None` for shell commands. For a script it is also `None`,
+    /// because the program that runs the script determines its language.
     pub language: Option<&'static str>,
 }
 
@@ -82,7 +82,7 @@ impl RunTexts {
         self.0.is_empty()
     }
 
-    /// Returns the part of these texts whose files meet a condition.
+    /// Returns only the texts of files that meet a condition.
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(&RunFile) -> bool) -> Self {
         let kept = self.0.iter().filter(|(file, _)| keep(file));

@@ -169,7 +169,7 @@ pub(crate) struct NameRules<S> {
     /// Parts that are dropped wherever they are: `.promises`.
     pub(crate) dropped_parts: Vec<S>,
     pub(crate) ignore_case: bool,
-    /// Whether only the last part counts: `File::Path::rmtree` is `rmtree`.
+    /// Whether only the last part is looked up: `File::Path::rmtree` is `rmtree`.
     pub(crate) last_part_only: bool,
     /// Methods that are looked up with their class even if `last_part_only` is set.
     pub(crate) class_methods: Vec<S>,

@@ -83,7 +83,7 @@ fn spot_of_call(root: &Node, name: &str) -> Spot {
     }
 }
 
-/// Sorts lists for binary search; lists in which the first match counts are sorted by length, longest first.
+/// Sorts lists for binary search. Lists in which the first match is used are sorted by length, longest first.
 fn sort_lists(
     lexical: &mut Lexical<String>,
     syntax: &mut LanguageSyntax<String>,

@@ -49,7 +49,7 @@ fn the_words_of_every_example_are_among_the_facts() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         for example in read_examples(&text) {
             let expects = |role: &str| example.expected.iter().any(|(key, _)| key == role);
-            // Code of other languages has tests of its own.
+            // Code in other languages has its own tests.
             let is_code = example.line.starts_with("pwsh ");
             if is_code
                 || expects("dry-run")

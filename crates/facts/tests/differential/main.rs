@@ -138,7 +138,7 @@ fn differential(texts: &[(String, String)]) {
                 theirs_differs.insert(id.clone(), format!("bash: {bash}, the other parser: {}", !bash));
             }
         }
-        // Rules ask about text that was not parsed; that it was not parsed is a separate list.
+        // Text that our parser rejects is compared above, so its commands are not compared.
         if let Some(theirs) = theirs
             && !ours.unparsed
             && let Some(what) = missing(&theirs, &ours)

@@ -6,7 +6,7 @@ use tenterhook_event::{Decision, EventId, Timestamp, ToolCall};
 
 use super::*;
 
-/// A project with files. Its judge evaluates the calls of one session after the other.
+/// A project with files. Its judge evaluates the calls of one session in order.
 pub(super) struct Project {
     pub(super) dir: tempfile::TempDir,
     judge: RuleJudge,

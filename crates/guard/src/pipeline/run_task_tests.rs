@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tasks and files that other programs run are read, and only the part that runs.
+//! In tasks and files that other programs run, only the part that would run is evaluated.
 
 use tenterhook_event::Decision;
 

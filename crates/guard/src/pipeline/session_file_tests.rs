@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules apply to copies of sensitive files, and not to files that the session created itself.
+//! Rules also apply to copies of sensitive files, but not to files that the session itself created.
 
 use tenterhook_event::{Decision, ToolCall};
 

@@ -2,7 +2,7 @@
 
 //! Derives the effects of programs on files from the roles of their words.
 //!
-//! A program without a description has no known effects. Its redirections still count.
+//! A program without a description has no known effects, but its redirections do.
 
 use std::cmp::Reverse;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs shell builtins that change variables, the working directory or functions, or that run text.
+//! Follows shell builtins that change variables, the working directory or functions, or that run text.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::walk::FunctionBody;
 use super::word::{ExpandedText, ShellWord};
 
 impl ShellReader<'_> {
-    /// Runs a shell builtin; returns false if the program is not one.
+    /// Follows a shell builtin; returns false if the program is not one.
     pub(super) fn run_builtin(&mut self, program: &str, words: &[ShellWord], scope: &mut ShellScope) -> bool {
         match program {
             "eval" => {
@@ -114,7 +114,7 @@ impl ShellReader<'_> {
             },
             "export" | "declare" | "typeset" | "local" | "readonly" => declare_words(words, scope),
             "set" => apply_set(words, scope),
-            // `hash -p /bin/rm ls`: the name runs another program.
+            // `hash -p /bin/rm ls`: the name `ls` now starts `/bin/rm`.
             "hash" => {
                 if let [option, path, names @ ..] = words
                     && option.is("-p")
@@ -186,7 +186,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs `source`. The content of a file is unknown, unless it is `<(…)` or standard input.
+    /// Analyses the text that `source` runs. The content of a file is unknown, unless it is `<(…)` or standard input.
     fn run_source(&mut self, program: &str, words: &[ShellWord], scope: &mut ShellScope) {
         let Some(file) = words.iter().find(|word| !word.is("--")) else { return };
         let own = self.last_command();

@@ -83,8 +83,8 @@ impl ShellReader<'_> {
     /// Reads code that a tool runs itself, without a command.
     pub(super) fn read_tool_code(&mut self, tool: &str, code: &str, scope: &ShellScope) {
         let languages: Vec<_> = languages_of_tool(tool).collect();
-        // If the tool's name says the language, its reader finds what the code does, unless it calls functions that
-        // the reader does not know. These matter if they get a path.
+        // If the tool's name reveals the language, the reader of that language finds the effects of known functions.
+        // Unknown functions matter only if they may receive a path.
         if languages.len() != 1 || ["'/", "\"/", "`/", "~/"].iter().any(|start| code.contains(start)) {
             self.report_unread("it is code in another language", code);
         }

@@ -25,14 +25,14 @@ const MAX_OPEN_SINKS: usize = 8;
 pub(super) struct OpenSink {
     body: FunctionBody,
     scope: ShellScope,
-    /// Index of the first command that may write to it.
+    /// Index of the first command that may write to the descriptor.
     first: usize,
-    /// Whether it receives the standard output of the script.
+    /// Whether the command receives the standard output of the script.
     takes_stdout: bool,
 }
 
 impl ShellReader<'_> {
-    /// Remembers the processes of `exec > >(…)`, which read the output of the rest of the script.
+    /// Stores the processes of `exec > >(…)`, which read the output of the rest of the script.
     pub(super) fn note_redirected_shell(
         &mut self,
         redirects: &[ast::Redirect],
@@ -49,7 +49,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Remembers a command that reads what the rest of the script writes.
+    /// Stores a command that reads what the rest of the script writes.
     pub(super) fn add_sink(
         &mut self,
         command: ast::Command,
@@ -64,14 +64,14 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Remembers that the next command writes to another descriptor: `>&3`, `>&$fd`.
+    /// Records that the next command writes to another descriptor: `>&3`, `>&$fd`.
     pub(super) fn note_descriptor(&mut self, sign: &str, word: &ShellWord) {
         if sign.starts_with('>') && !self.open_sinks.is_empty() && !matches!(word.text.as_str(), "1" | "2") {
             self.descriptor_writers.push(self.commands.len());
         }
     }
 
-    /// Reads the commands behind descriptors again, with the texts that were written to them.
+    /// Analyses the commands that read from descriptors again, now with the texts that were written there.
     pub(super) fn run_open_sinks(&mut self) {
         for sink in std::mem::take(&mut self.open_sinks) {
             let mut written = InputStream::default();
@@ -89,7 +89,7 @@ impl ShellReader<'_> {
         self.descriptor_writers.clear();
     }
 
-    /// Reads the texts that are written to a named pipe while a shell of the same call may read it.
+    /// Analyses texts that are written to a named pipe as commands, if a shell of the same call may read the pipe.
     pub(super) fn run_pipe_texts(&mut self, scope: &ShellScope) {
         let makes_pipe = |command: &&ShellCommand| matches!(command.program.as_str(), "mkfifo" | "mknod");
         let pipes = self.commands.iter().filter(makes_pipe).flat_map(|command| &command.operands);

@@ -31,8 +31,8 @@ const FILE_COPIERS: &[&str] = &["cp", "mv", "install", "ln", "rsync", "gcp", "gm
 const MAX_JOINED_FILES: usize = 4;
 
 impl ShellReader<'_> {
-    /// Returns the content of the files on the standard input of a program that runs its input, or passes it to
-    /// another place.
+    /// Returns the content of the files on standard input, if the program runs its input or passes it to a command in
+    /// a container or on another machine.
     pub(super) fn input_file_texts(
         &mut self,
         described: Option<&DescribedCommand<'_>>,
@@ -109,7 +109,7 @@ impl ShellReader<'_> {
         if copied.is_empty() { self.file_outputs(writers, scope) } else { copied }
     }
 
-    /// Lists a file as a script that runs, and returns its content if the caller has read it.
+    /// Adds a script to the files that the call runs, and returns its content if the caller has read it.
     pub(super) fn script_text(&mut self, path: &str, scope: &ShellScope) -> Option<String> {
         let known = self.request_file(RunFile::script(path.to_owned()), scope)?;
         known.texts.into_iter().next().map(|piece| piece.text)
@@ -176,7 +176,7 @@ impl ShellReader<'_> {
                 }
             }
             _ => {
-                // Statements for a database are read like its standard input.
+                // Statements in the file are treated like text on the standard input of the database client.
                 if let Some(command) = own.and_then(|at| self.writable_command(at))
                     && reaches_shared_data(described, text)
                 {
@@ -189,8 +189,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the commands of a script for `expect` or Tcl. Text that it sends to a shell or to another machine is a
-    /// command there.
+    /// Analyses the commands of a script for `expect` or Tcl. Text that the script sends to a shell or to another
+    /// machine is a command there.
     pub(super) fn run_tcl(&mut self, program: &str, code: &str, scope: &ShellScope) {
         let mut inner = scope.started_by(program);
         let mut spawned: Option<&str> = None;

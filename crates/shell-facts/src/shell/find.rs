@@ -129,7 +129,7 @@ fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
             let value = value.filter(|value| !value.dynamic).map_or("x*", |value| value.text.as_str());
             let is_name = matches!(text, "-name" | "-iname");
             if value.contains(|c: char| c.is_alphanumeric() || matches!(c, '~' | '#')) {
-                // A name with a known first character follows a slash.
+                // A known first character follows a slash, so that the pattern matches whole names.
                 let name = match text {
                     _ if is_name && value.starts_with(char::is_alphanumeric) => format!("/{value}"),
                     _ if text.ends_with("name") => value.to_owned(),

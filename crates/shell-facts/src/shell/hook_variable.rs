@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads environment variables whose value other programs run: commands, files that are loaded, and options.
+//! Analyses environment variables that make other programs run commands, load files or take options.
 
 use tenterhook_paths::FileOp;
 use tenterhook_programs::Role;
@@ -100,7 +100,7 @@ const HOOK_VARIABLES: &[(&str, VariableUse)] = &[
 const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
 
 impl ShellReader<'_> {
-    /// Reads a variable whose value other programs run.
+    /// Analyses a variable whose value other programs run.
     pub(super) fn run_hook_variable(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
         if name.starts_with(EXPORTED_FUNCTION_PREFIX) {
             return self.read_text(&format!("f{}\nf", value.text), &mut scope.started_by(name));

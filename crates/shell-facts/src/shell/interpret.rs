@@ -38,7 +38,7 @@ impl ShellReader<'_> {
         true
     }
 
-    /// Runs a script or module that has a description of its own: `python manage.py shell -c CODE`,
+    /// Analyses a script or module that has a description of its own: `python manage.py shell -c CODE`,
     /// `python -m timeit CODE`.
     fn run_described_script(
         &mut self,
@@ -202,7 +202,7 @@ impl ShellReader<'_> {
             }
         }
         let language = code_reader(language);
-        // The effects of code with a reader are known; a word in it may be any identifier or string.
+        // If the language has a reader, the effects are known. A word in the code may then be any identifier.
         if language.is_none() {
             self.report_unread("it is code in another language", text);
         }
@@ -338,7 +338,7 @@ fn described_script<'a>(
     Some((words.get(at)?.text.as_str(), words.get(at + 1..).unwrap_or_default()))
 }
 
-/// Whether a file is a script of PowerShell.
+/// Whether a file is a PowerShell script.
 pub(super) fn is_powershell_file(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("ps1"))
 }

@@ -41,7 +41,7 @@ impl Redirections {
 }
 
 impl ShellReader<'_> {
-    /// Runs a command without redirections.
+    /// Analyses a command that has no redirections.
     pub(super) fn run_words(&mut self, words: &[ShellWord], scope: &mut ShellScope) {
         self.run_command(words, &Redirections::default(), scope);
     }
@@ -123,7 +123,7 @@ impl ShellReader<'_> {
                 let own = self.last_command();
                 self.mark_if_typed(own, &first.from);
                 self.report_unread("the program is only known when it runs", &join_texts(words));
-                // `$(…)` in place of a program runs its output.
+                // The output of `$(…)` in place of a program is the command that runs.
                 self.mark_fed(&first.from, "eval");
             }
             self.add_redirect_effects(io, program, scope);
@@ -294,7 +294,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Records this program as the last receiver of its input. A later program in the pipeline overwrites it.
+    /// Records that the output of earlier commands ends in this program. A later program of the pipeline overwrites it.
     fn mark_output_end(&mut self, program: &str, words: &[ShellWord], io: &Redirections, scope: &ShellScope) {
         let hides = || !io.outputs.is_empty() || prints_little(program, words);
         let last = if scope.stdin.from.is_empty() || hides() { "" } else { program };
@@ -319,7 +319,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns the words on standard input, and at most one more than the limit.
+    /// Returns the words on standard input. One word beyond the limit shows callers that words were cut off.
     pub(super) fn input_words(&self, scope: &ShellScope) -> Vec<ShellWord> {
         let sources: Vec<_> = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index)).collect();
         // A filter passes only some of the words.
@@ -368,8 +368,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs a command once for each input, with `{}` replaced. All commands together may be far longer than the text,
-    /// so each command is created only when it is read.
+    /// Analyses a command once for each input, with `{}` replaced. All commands together may be far longer than the
+    /// text of the call, so each one is created only when it is analysed.
     pub(super) fn run_each(
         &mut self,
         inner: &[ShellWord],

@@ -68,7 +68,7 @@ const EMBEDDED_CODE: &[(&str, &str)] = &[
 const GIT_TOOL_SECTIONS: &[&str] = &["diff.", "difftool.", "mergetool.", "browser.", "man.", "guitool."];
 
 impl ShellReader<'_> {
-    /// Runs texts and commands among the words of a program whose main purpose is something else.
+    /// Analyses texts and commands among the words of a program whose main purpose is something else.
     pub(super) fn run_launcher(
         &mut self,
         described: Option<&DescribedCommand<'_>>,
@@ -126,7 +126,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the shell command in a line of commands for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
+    /// Analyses the shell command in a line for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
     fn run_escapes(&mut self, line: &str, escapes: &[&str], program: &str, scope: &ShellScope) {
         let line = line.trim_start_matches(['+', ':', ' ']);
         let line = line
@@ -160,7 +160,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs texts among the words of a program that is not a wrapper.
+    /// Analyses texts that a program runs, if the program is not a wrapper.
     pub(super) fn launch_texts(
         &mut self,
         described: &DescribedCommand<'_>,
@@ -197,7 +197,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs commands in settings: `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`.
+    /// Analyses commands in settings: `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`.
     pub(super) fn run_git_settings(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let mut inner = scope.started_by("git");
         for pair in words.windows(2) {
@@ -228,7 +228,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the text of `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
+    /// Analyses the command in `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
     pub(super) fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let scripts = words
             .iter()
@@ -256,7 +256,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the commands of `echo '0 5 * * * cmd' | crontab -`.
+    /// Analyses the commands in `echo '0 5 * * * cmd' | crontab -`.
     pub(super) fn run_crontab(&mut self, scope: &ShellScope) {
         for text in scope.stdin.texts.clone() {
             for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
@@ -270,7 +270,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs commands in scripts: `expect -c 'spawn cmd'`, `osascript -e 'do shell script "cmd"'`.
+    /// Analyses commands in scripts: `expect -c 'spawn cmd'`, `osascript -e 'do shell script "cmd"'`.
     pub(super) fn run_spawned(&mut self, program: &str, code: &str, scope: &ShellScope) {
         let mut inner = scope.started_by(program);
         match program {

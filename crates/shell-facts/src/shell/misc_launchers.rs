@@ -91,7 +91,7 @@ const PROGRAMS_WITH_OWN_RM: &[&str] = &[
 const COMMAND_OPTIONS: &[&str] = &["-c", "--command", "--cmd", "--exec", "--shell", "--run"];
 
 impl ShellReader<'_> {
-    /// Runs the commands that one of these programs starts; returns false for other programs.
+    /// Analyses the commands that one of these programs starts; returns false for other programs.
     pub(super) fn run_misc_launcher(
         &mut self,
         program: &str,
@@ -197,7 +197,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the recipes and the `$(shell …)` functions of a makefile.
+    /// Analyses the recipes and the `$(shell …)` functions of a makefile.
     pub(super) fn run_makefile(&mut self, text: &str, program: &str, scope: &ShellScope) {
         self.read_text(&makefile_recipes(text), &mut scope.started_by(program));
         for rest in text.split("$(shell ").skip(1) {
@@ -206,7 +206,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs the commands of `parallel rm -rf ::: a b`, or with the words on standard input.
+    /// Analyses the commands of `parallel rm -rf ::: a b`. Without `:::`, the words come from standard input.
     fn run_parallel(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let start = words.iter().position(|word| !word.text.starts_with('-')).unwrap_or(words.len());
         let rest = words.get(start..).unwrap_or_default();
@@ -231,8 +231,8 @@ impl ShellReader<'_> {
     }
 }
 
-/// Finds `rm -r…` among the words of a program, which most likely runs it. The words of a program without a description
-/// may also be other destructive commands.
+/// Finds `rm -r…` among the words of a program, because the program most likely runs it. For a program without a
+/// description, other destructive commands are found too.
 pub(super) fn hidden_delete<'a>(
     program: &str,
     is_described: bool,

@@ -93,7 +93,7 @@ fn split_options<'a>(words: &'a [ShellWord], takes: &str) -> MuxOptions<'a> {
 }
 
 impl ShellReader<'_> {
-    /// Runs the commands that a terminal multiplexer starts or types; returns false for other programs.
+    /// Analyses the commands that a terminal multiplexer starts or types; returns false for other programs.
     pub(super) fn run_multiplexer(&mut self, program: &str, words: &[ShellWord], scope: &ShellScope) -> bool {
         match program {
             "tmux" => self.run_tmux(words, scope),
@@ -178,7 +178,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Runs a `tmux` command that is given as text.
+    /// Analyses a `tmux` command that is given as text.
     fn run_nested_tmux(&mut self, words: &[ShellWord], scope: &ShellScope) {
         self.read_text(&format!("tmux {}", join_texts(words)), &mut scope.started_by("tmux"));
     }

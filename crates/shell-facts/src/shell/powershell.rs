@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads PowerShell: walks its syntax tree and runs its commands with the descriptions of programs and cmdlets.
+//! Reads PowerShell: walks its syntax tree and analyses its commands by the descriptions of programs and cmdlets.
 //!
 //! `tenterhook-powershell` provides the syntax tree. A cmdlet is a program with the option syntax `powershell` in
 //! `programs/powershell.yaml`, so rules about programs and effects apply to it. Short names are resolved, variables
@@ -135,7 +135,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Walks all branches. A variable that a branch changes has the values of all branches afterwards.
+    /// Walks all branches. A variable that some branch changes may afterwards have the value from any branch.
     fn walk_powershell_branches(
         &mut self,
         branches: &PowerShellBranches,
@@ -246,7 +246,7 @@ impl ShellReader<'_> {
         flow
     }
 
-    /// Writes the value of an expression to a file: `'text' > file`.
+    /// Adds the effect of writing the value of an expression to a file: `'text' > file`.
     fn redirect_value(
         &mut self,
         value: &PowerShellValue,
@@ -266,7 +266,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Sets the part of the call that facts are read from.
+    /// Sets the part of the call that the next facts refer to.
     fn enter_span_at(&mut self, start: u32, end: u32) {
         self.enter_span(Span { start, end });
     }

@@ -58,7 +58,7 @@ pub(super) struct InputStream {
 }
 
 impl ShellScope {
-    /// Creates the initial scope of a command line that a harness passes to a shell, without arguments.
+    /// Creates the initial scope of a command line that a harness passes to a shell. `$1`, `$2`, … are unset.
     pub(super) fn new(cwd: Option<&str>, site: Arc<ExecSite>) -> Self {
         let roots = &site.roots;
         let home = ("HOME".to_owned(), Arc::new(ExpandedText::literal(&roots.home)));

@@ -41,8 +41,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Reads the commands in the subscript of a value such as `a[$(cmd)]`. The shell runs them where it uses the value
-    /// as a number or as the name of a variable, and such a value has no other use.
+    /// Reads the commands in the subscript of a value such as `a[$(cmd)]`. The shell runs them when it uses the value
+    /// as a number or as the name of a variable. Such a value has no other plausible use.
     pub(super) fn run_element_value(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
         if is_element_with_command(&value.text) {
             let outer = std::mem::replace(&mut self.certainty, Certainty::Possible);

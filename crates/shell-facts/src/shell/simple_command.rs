@@ -29,7 +29,7 @@ impl ShellReader<'_> {
         src: &SourceText,
         scope: &mut ShellScope,
     ) {
-        // With a copy of the scope, each assignment would copy all variables.
+        // The scope is not copied here, because each assignment would then copy all variables.
         if command.words.is_empty() || declaration_keyword(command).is_some() {
             return self.walk_chosen_command(command, src, scope);
         }

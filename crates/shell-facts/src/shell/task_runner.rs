@@ -78,7 +78,7 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Lists a file that runs on this machine, and returns its commands if the caller has read them.
+    /// Adds a file to those that the call runs on this machine, and returns its commands if the caller has read them.
     pub(super) fn request_file(&mut self, file: RunFile, scope: &ShellScope) -> Option<RunText> {
         if scope.site.on != ExecLocation::Here || self.run_files.len() >= MAX_RUN_FILES {
             return None;
@@ -94,7 +94,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns the file and the tasks that a task runner runs; `None` if it runs no task, or one that is not known.
+/// Returns the file and the tasks that a task runner runs; `None` if it runs no task, or if the task is unknown.
 fn task_file(runner: FileRunner, described: &DescribedCommand<'_>, scope: &ShellScope) -> Option<RunFile> {
     let is_dry_run = described.has(Role::DryRun);
     let runner = match runner {
@@ -148,7 +148,7 @@ fn task_names(runner: FileRunner, described: &DescribedCommand<'_>) -> Option<Ve
             let own = parsed.path.last().filter(|name| !RUN_COMMANDS.contains(*name));
             Some(vec![first.or_else(|| own.map(|name| ShellWord::literal(name)))?])
         }
-        // A package to add has its own scripts; those of the project do not run.
+        // If a package is added, the scripts of that package run, and those of the project do not.
         FileRunner::PackageInstall => {
             let is_plain = parts(&[Role::Package]).is_empty() && !parsed.has_any(&["--ignore-scripts"]);
             is_plain.then(Vec::new)
@@ -184,7 +184,7 @@ fn task_names(runner: FileRunner, described: &DescribedCommand<'_>) -> Option<Ve
 /// Sub-commands of package managers that run the script that their operand names.
 const RUN_COMMANDS: &[&str] = &["run", "run-script"];
 
-/// Returns the name under which a running task is remembered.
+/// Returns the key of a file and its tasks in the set of files that are being read.
 fn file_key(file: &RunFile) -> String {
     format!("{}\0{}", file.path, file.tasks.join("\0"))
 }

@@ -27,7 +27,7 @@ pub(super) struct FunctionBody {
 }
 
 impl FunctionBody {
-    /// Creates the body of a name that stands for a command: `alias x='rm -rf'`.
+    /// Creates the body of an alias for a command: `alias x='rm -rf'`.
     pub(super) fn starting(command: &str) -> Self {
         Self::parse(format!("{command} \"$@\""))
     }
@@ -122,7 +122,7 @@ impl ShellReader<'_> {
         self.leave_level();
     }
 
-    /// Sets the part of the call that facts are read from. Nested texts have no span of their own.
+    /// Sets the part of the call that the next facts refer to. Nested texts have no span of their own.
     pub(super) fn enter_span(&mut self, span: ast::Span) {
         if let Some(TextSpan { text, .. }) = self.span
             && self.texts_entered <= 1

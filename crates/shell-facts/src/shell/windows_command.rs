@@ -12,7 +12,7 @@ use super::scope::ShellScope;
 use super::word::ShellWord;
 use super::{MAX_TEXT_BYTES, ShellReader};
 
-/// Commands of `cmd.exe` itself, and the cmdlets that do the same.
+/// Built-in commands of `cmd.exe`, and the equivalent cmdlets.
 const BUILTINS: &[(&str, &str)] = &[
     ("del", "remove-item"),
     ("erase", "remove-item"),
@@ -64,7 +64,7 @@ const CMDLET_VERBS: &[&str] = &[
 ];
 
 impl ShellReader<'_> {
-    /// Whether the text of a tool is PowerShell: the tool says so, or the text begins with a cmdlet or an assignment.
+    /// Whether the text of a tool is PowerShell: the tool names it, or the text begins with a cmdlet or an assignment.
     pub(super) fn is_powershell(&self, tool: &ToolCall, text: &str) -> bool {
         let names_powershell = |name: &str| {
             let name = name.to_ascii_lowercase();
@@ -116,8 +116,8 @@ impl ShellReader<'_> {
         self.leave_level();
     }
 
-    /// Reads a command that is written for `cmd.exe`, such as `rmdir /s /q dist`, wherever it is run. Returns false if
-    /// the command has no options of `cmd.exe`.
+    /// Analyses a command with options of `cmd.exe`, such as `rmdir /s /q dist`, in any shell. Returns false if the
+    /// command has no such options.
     pub(super) fn run_as_cmd(&mut self, name: &str, words: &[ShellWord], scope: &mut ShellScope) -> bool {
         let is_option = |word: &ShellWord| {
             word.text.len() <= 3 && word.text.starts_with('/') && !word.text.ends_with('/') && !word.dynamic
@@ -271,7 +271,7 @@ fn strip_condition(text: &str) -> &str {
         Some(quoted) => quoted.split_once('"').map_or("", |(_, rest)| rest),
         None => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
     };
-    // Lower case may change the length of a text that is not ASCII.
+    // Converting text to lower case may change its length if it is not ASCII.
     let at = text.len().saturating_sub(skipped.len());
     text.get(at..).map_or(text, |rest| rest.trim().trim_start_matches('(').trim())
 }
@@ -315,7 +315,7 @@ fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '(' | ')'))
 }
 
-/// Whether text begins as no script of another shell does: with a cmdlet, or an assignment to `$name`.
+/// Whether text begins with a cmdlet or an assignment to `$name`, which no script for another shell does.
 fn begins_with_powershell(text: &str) -> bool {
     let text = text.trim_start();
     if let Some(rest) = text.strip_prefix('$') {

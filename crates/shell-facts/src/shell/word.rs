@@ -147,7 +147,7 @@ impl ExpandedText {
         Self { atoms: vec![WordAtom::Unknown { source, quoted: false, list: true }], ..Self::default() }
     }
 
-    /// Creates a value that stands for each match of a pattern.
+    /// Creates a value that represents each match of a pattern.
     pub(super) fn each(pattern: &str) -> Self {
         let atom = |c| if matches!(c, '*' | '?' | '[') { WordAtom::Glob(c) } else { WordAtom::Plain(c) };
         Self { atoms: atoms_of(pattern, atom), ..Self::default() }

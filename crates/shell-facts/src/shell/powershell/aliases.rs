@@ -95,7 +95,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("write", "write-output"),
 ];
 
-/// Short names that are programs on other systems. Their options tell which one is meant.
+/// Short names that are also programs on other systems. The options show whether the cmdlet or the program is meant.
 const PROGRAM_NAMES: &[&str] = &[
     "cat", "cp", "curl", "diff", "dir", "echo", "kill", "ls", "md", "mkdir", "mv", "ps", "rd", "rm", "rmdir",
     "sc", "set", "sleep", "sort", "start", "tee", "type", "wget", "where", "del", "copy", "move", "ren",
@@ -105,7 +105,7 @@ const PROGRAM_NAMES: &[&str] = &[
 /// Extensions of programs that may be left out.
 const PROGRAM_EXTENSIONS: &[&str] = &[".exe", ".cmd", ".bat", ".com"];
 
-/// Returns the cmdlet that a short name stands for.
+/// Returns the cmdlet for a short name.
 pub(super) fn find_cmdlet(name: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, cmdlet)| *cmdlet)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outputs of cmdlets that are known before run time: paths that the next cmdlet receives.
+//! Predicts the output of cmdlets: the paths that the next cmdlet in a pipeline receives.
 
 use super::super::find::find_targets;
 use super::super::narrow::narrow_words;

@@ -16,7 +16,7 @@ use super::value::{PowerShellScope, PowerShellValue, append_word, unknown_word};
 const COMPARISONS: &[&str] = &["and", "or", "xor", "is", "isnot", "in", "notin", "contains", "notcontains"];
 
 impl ShellReader<'_> {
-    /// Evaluates an expression; commands in it are read.
+    /// Evaluates an expression, and analyses the commands in it.
     pub(super) fn evaluate_powershell(
         &mut self,
         expression: &PowerShellExpression,
@@ -119,8 +119,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns a script block whose text is a value. If the text is unknown, the commands that print it feed an
-    /// interpreter.
+    /// Returns a script block that is parsed from the text of a value. If the text is unknown, records that the
+    /// commands that print it feed an interpreter.
     pub(super) fn block_from_text(&mut self, value: &PowerShellValue) -> PowerShellValue {
         if let Some(text) = value.known_text() {
             return PowerShellValue::from_block(tenterhook_powershell::parse_powershell(text));
@@ -152,7 +152,7 @@ fn apply_operator(operator: &str, left: PowerShellValue, right: PowerShellValue)
             append_word(&mut word, &right.join(""));
             PowerShellValue { items: vec![word], ..PowerShellValue::default() }
         }
-        // `:` is between the branches of `a ? b : c`.
+        // `:` separates the branches of `a ? b : c`.
         "+" | "??" | ":" => {
             let mut all = left;
             all.extend(right);

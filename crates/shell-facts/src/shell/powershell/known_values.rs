@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Values that are known before a PowerShell script runs: variables, folders, and paths of every provider.
+//! Values that are known before a PowerShell script runs: variables, special folders, and paths on any drive.
 
 use super::super::scope::ShellScope;
 
@@ -58,10 +58,10 @@ const REGISTRY_ROOTS: &[(&str, &str)] = &[
     ("hku", "hku"),
     ("hkcc", "hkcc"),
 ];
-/// Drives that hold no files.
+/// Drives that do not contain files.
 const OTHER_DRIVES: &[&str] = &["env", "cert", "function", "variable", "alias", "wsman"];
 
-/// Returns the home directory. If the agent works in the home directory of a Windows machine, that is the one.
+/// Returns the home directory. If the agent works below `C:\Users\NAME`, that directory is the home directory.
 pub(in crate::shell) fn home_directory(scope: &ShellScope) -> String {
     let roots = &scope.site.roots;
     let directories = [scope.cwd.expected(), roots.project.as_deref()];
@@ -107,8 +107,8 @@ pub(super) fn folder_path(name: &str, scope: &ShellScope) -> Option<String> {
     home.map(|(_, rest)| home_directory(scope) + rest).or_else(|| fixed.map(str::to_owned))
 }
 
-/// Returns the path that a word names: with slashes, without `~`, and below `/registry` for a key of the registry.
-/// `None` if the word is written as a path already, or is not a path.
+/// Converts the path in a word: backslashes become slashes, `~` the home directory, and a registry key a path below
+/// `/registry`. `None` if nothing has to be converted, or if the word is not a path.
 pub(in crate::shell) fn provider_path(text: &str, home: &str) -> Option<String> {
     let provider = text.rsplit_once("FileSystem::").map(|(_, path)| path);
     let text = provider.unwrap_or(text);
@@ -127,7 +127,7 @@ pub(in crate::shell) fn provider_path(text: &str, home: &str) -> Option<String> 
         if matches!(drive.as_str(), "temp" | "testdrive") {
             return Some(format!("/tmp/{}", rest.trim_start_matches(['\\', '/']).replace('\\', "/")));
         }
-        // A drive without a directory is its root.
+        // `C:` without a directory is the root of the drive.
         if drive.len() == 1 && rest.is_empty() {
             return Some(format!("{text}/"));
         }
@@ -142,7 +142,7 @@ pub(in crate::shell) fn provider_path(text: &str, home: &str) -> Option<String> 
         .or_else(|| provider.map(str::to_owned))
 }
 
-/// Returns the path of a key: `HKLM:\Software`, `Registry::HKEY_LOCAL_MACHINE\Software`, `HKLM\Software`.
+/// Returns the path of a registry key: `HKLM:\Software`, `Registry::HKEY_LOCAL_MACHINE\Software`, `HKLM\Software`.
 fn registry_path(text: &str) -> Option<String> {
     let named = text.rsplit_once("egistry::").map_or(text, |(_, key)| key);
     let end = named.find([':', '\\', '/']).unwrap_or(named.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Properties and methods of .NET objects. A method with effects is read as the cmdlet that does the same.
+//! Evaluates properties and methods of .NET objects. A method with effects is analysed as the equivalent cmdlet.
 
 use tenterhook_powershell::{MemberAccess, decode_utf16};
 
@@ -10,13 +10,13 @@ use super::known_values::folder_path;
 use super::run_cmdlet::CmdletArguments;
 use super::value::{PowerShellScope, PowerShellValue};
 
-/// A static method and the cmdlet that does the same.
+/// A method and the equivalent cmdlet.
 struct MethodRow {
-    /// Type without `System.`, in lower case; empty for methods of any object.
+    /// Type without `System.`, in lower case; empty for methods of objects of any type.
     of: &'static str,
     methods: &'static [&'static str],
     cmdlet: &'static str,
-    /// Parameters of the cmdlet for the arguments in order.
+    /// Parameters of the cmdlet that receive the arguments of the method, in order.
     parameters: &'static [&'static str],
 }
 
@@ -204,7 +204,7 @@ impl ShellReader<'_> {
         self.run_cmdlet(row.cmdlet, &arguments, &PowerShellValue::default(), ps, scope)
     }
 
-    /// Runs the command line that an object starts: `$shell.Run('cmd /c …')`.
+    /// Analyses the command line that an object starts: `$shell.Run('cmd /c …')`.
     fn run_launched_text(
         &mut self,
         values: &[PowerShellValue],
@@ -248,7 +248,7 @@ fn read_property(target: &PowerShellValue, name: &str) -> PowerShellValue {
     match name {
         "fullname" | "path" | "pspath" | "providerpath" | "fullpath" | "value" | "line" => target.clone(),
         _ if is_profile() => target.clone(),
-        // The content of a file or reply is unknown; where it comes from is not.
+        // The content of a file or reply is unknown, but its origin is known.
         _ => PowerShellValue {
             object: target.object.clone(),
             ..PowerShellValue::unknown("", &target.sources())
@@ -256,7 +256,7 @@ fn read_property(target: &PowerShellValue, name: &str) -> PowerShellValue {
     }
 }
 
-/// Decodes base64 to one letter per byte.
+/// Decodes base64 into a string with one character per byte.
 fn decode_to_letters(text: &str) -> String {
     let mut letters = String::new();
     let (mut bits, mut count) = (0_u32, 0_u32);
@@ -280,7 +280,7 @@ fn decode_to_letters(text: &str) -> String {
     letters
 }
 
-/// Decodes letters that stand for bytes.
+/// Decodes a string with one character per byte.
 fn decode_letters(letters: &str, encoding: &str) -> String {
     let bytes: Vec<u8> =
         letters.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or_default()).collect();

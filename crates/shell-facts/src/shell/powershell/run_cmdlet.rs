@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs the commands of a PowerShell script: functions, cmdlets and programs.
+//! Analyses the commands of a PowerShell script: functions, cmdlets and programs.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl CmdletArguments {
         self.0.push(CmdletArgument::Value(value.clone()));
     }
 
-    /// Returns the value of the parameter that begins with one of these names, without dash and in lower case.
+    /// Returns the value of a parameter that is one of these names (lower case, no dash) or an abbreviation of it.
     pub(super) fn named(&self, names: &[&str]) -> Option<&PowerShellValue> {
         let mut rest = self.0.iter();
         while let Some(argument) = rest.next() {
@@ -79,7 +79,7 @@ impl CmdletArguments {
         None
     }
 
-    /// Whether a parameter that begins with this name is given.
+    /// Whether the parameter with this name is given, possibly abbreviated.
     pub(super) fn has(&self, known: &str) -> bool {
         self.0.iter().any(|argument| match argument {
             CmdletArgument::Parameter(name) => {
@@ -90,7 +90,7 @@ impl CmdletArguments {
         })
     }
 
-    /// Returns the values that follow no parameter, or a switch of this list.
+    /// Returns the values without a parameter before them. A parameter in `switches` takes no value.
     pub(super) fn positional(&self, switches: &[&str]) -> Vec<&PowerShellValue> {
         let mut values = Vec::new();
         let mut after_parameter = false;
@@ -121,7 +121,7 @@ impl CmdletArguments {
 }
 
 impl ShellReader<'_> {
-    /// Runs a command of a pipeline; returns its output.
+    /// Analyses a command of a pipeline; returns its output.
     pub(super) fn run_powershell_command(
         &mut self,
         command: &PowerShellCommand,
@@ -172,7 +172,7 @@ impl ShellReader<'_> {
         self.run_named(first, command.invocation, &arguments, flow, &io, ps, scope)
     }
 
-    /// Opens the file that output is redirected to.
+    /// Adds the effects of redirecting output to a file.
     pub(super) fn open_powershell_redirect(
         &mut self,
         appends: bool,
@@ -250,7 +250,7 @@ impl ShellReader<'_> {
         self.run_program(program, arguments, io, ps, scope)
     }
 
-    /// Whether a cmdlet has all parameters that are given. Otherwise the short name is that of a program.
+    /// Whether a cmdlet accepts all given parameters. If it does not, the short name means a program.
     fn takes_all_parameters(&self, cmdlet: &str, arguments: &CmdletArguments) -> bool {
         let names: Vec<ShellWord> = arguments
             .0
@@ -311,7 +311,7 @@ impl ShellReader<'_> {
         self.walk_powershell(body, &mut inner, scope)
     }
 
-    /// Runs a program with its arguments; returns its output, which is unknown.
+    /// Analyses a program with its arguments; returns its output, which is unknown.
     fn run_program(
         &mut self,
         program: ShellWord,
@@ -348,7 +348,7 @@ impl ShellReader<'_> {
         restore_variable(ps, "_", outer);
     }
 
-    /// Runs a cmdlet without redirections.
+    /// Analyses a cmdlet that has no redirections.
     pub(super) fn run_cmdlet(
         &mut self,
         cmdlet: &str,
@@ -439,9 +439,9 @@ impl ShellReader<'_> {
         cmdlet_output(cmdlet, arguments, flow, &from, scope)
     }
 
-    /// Returns the words of a cmdlet as its description expects them. The values of `-Path` and similar parameters
-    /// become the first operands and that of `-Destination` the last, unless the description names the parameter. A
-    /// list after another parameter repeats the parameter. Paths from the pipeline become operands.
+    /// Returns the words of a cmdlet as its description expects them. Values of `-Path` and similar parameters become
+    /// the first operands, and the value of `-Destination` the last, unless the description has the parameter as an
+    /// option. If another parameter has a list, it is repeated for each item. Piped paths become operands.
     fn cmdlet_words(
         &mut self,
         cmdlet: &str,
@@ -556,7 +556,7 @@ impl ShellReader<'_> {
         output
     }
 
-    /// Runs the program of `Start-Process`, with the words of its argument list.
+    /// Analyses the program of `Start-Process`, with the words of its argument list.
     fn run_started_process(
         &mut self,
         arguments: &CmdletArguments,
@@ -577,7 +577,7 @@ impl ShellReader<'_> {
             arguments.named(&["verb"]).is_some_and(|verb| verb.join("").text.eq_ignore_ascii_case("runas"));
         let mut words = Vec::new();
         for item in program.map(|value| value.items.as_slice()).unwrap_or_default().iter().take(1) {
-            // A path may contain spaces; a command line has a program before them.
+            // Text with a directory is one path, which may contain spaces. Other text is a command line.
             let has_directory = item.text.contains(['/', '\\']);
             let parts =
                 if has_directory { vec![item.text.as_str()] } else { item.text.split_whitespace().collect() };
@@ -587,7 +587,7 @@ impl ShellReader<'_> {
                 words.extend(parts.into_iter().map(ShellWord::literal));
             }
         }
-        // An address is opened in a browser.
+        // A URL is opened in a browser.
         if words.first().is_none_or(|first| first.text.contains("://")) {
             return PowerShellValue::default();
         }
@@ -634,7 +634,7 @@ fn split_command_line(item: &ShellWord) -> Vec<ShellWord> {
     words
 }
 
-/// Returns a word whose shape is the path that it names, if it is written as a path of Windows or of a provider.
+/// Converts a word that is written as a Windows path or as a path on a PowerShell drive. Other words stay unchanged.
 pub(super) fn to_path_word(word: &ShellWord, scope: &ShellScope) -> ShellWord {
     let pattern = word.pattern || !word.dynamic && word.text.contains(['*', '?']);
     match provider_path(&word.shape, &home_directory(scope)) {

@@ -17,7 +17,7 @@ pub(super) const MAX_ITEMS: usize = 64;
 pub(super) struct PowerShellValue {
     /// Texts, one per item. An unknown value has one item that is only known at run time.
     pub(super) items: Vec<ShellWord>,
-    /// The script block, if the value is one.
+    /// The script block, if the value is a script block.
     pub(super) block: Option<Arc<PowerShellScript>>,
     /// Entries of a hash table, with keys in lower case.
     pub(super) entries: Vec<(String, PowerShellValue)>,
@@ -72,7 +72,7 @@ impl PowerShellValue {
         !self.items.is_empty() && self.items.iter().all(|item| !item.dynamic)
     }
 
-    /// Joins the items to one word.
+    /// Joins the items into one word.
     pub(super) fn join(&self, separator: &str) -> ShellWord {
         let mut joined = ShellWord::default();
         for (at, item) in self.items.iter().enumerate() {

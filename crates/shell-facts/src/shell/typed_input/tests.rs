@@ -7,7 +7,7 @@ use tenterhook_paths::PathRoots;
 use super::super::read_commands;
 use crate::description::builtin_programs;
 
-/// Whether a command takes its program from a terminal that no hook sees.
+/// Whether a command reads its code from a terminal that is not visible to hooks.
 fn is_typed(text: &str, terminal: bool) -> bool {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
