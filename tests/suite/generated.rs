@@ -161,10 +161,15 @@ fn harness_reference() {
             let _ = writeln!(page, "{}", harness_row(row));
         }
     }
-    page += "\n`deny`: *prevents* – it does not happen; *feedback* – the model is told; – the harness does not listen.\n\
-             `ask`: *prompt* – the harness asks the person itself; *wait* – it cannot, so the call waits for an approval and \
-             is denied without one; – there is nothing to approve.\n`wired`: *guard* – if our hook breaks, the harness \
-             is told to refuse; *watch* – if our hook breaks, the harness goes on.\n";
+    page += "\nThe words in the columns mean:\n\n| column | word | meaning |\n|---|---|---|\n\
+             | deny | prevents | the action does not take place |\n\
+             | deny | feedback | the action has already taken place; the model receives the reason |\n\
+             | deny | – | the harness ignores a deny |\n\
+             | ask | prompt | the harness asks the user itself |\n\
+             | ask | wait | the harness cannot ask, so the call waits for an approval and is denied if none arrives |\n\
+             | ask | – | the event cannot be approved |\n\
+             | wired | guard | if Tenterhook's hook fails, the harness refuses the action |\n\
+             | wired | watch | if Tenterhook's hook fails, the harness continues |\n";
     page += &seen();
     check("docs/reference/harnesses.md", &page);
 }
@@ -193,8 +198,8 @@ fn seen() -> String {
     let clients: Vec<_> = clients.collect();
     let titles = clients.iter().map(|(harness, version)| format!(" {} {version} |", harness.title));
     let mut page = format!(
-        "\n## Seen on the real clients\n\n`make e2e` installs each client, runs `tenterhook install` and puts it through these; a \
-         number says why it cannot.\n\n| |{}\n|---|{}\n",
+        "\n## Tested with real clients\n\n`make e2e` installs each client, runs `tenterhook install` and tests each of these \
+         statements. A number refers to the note that explains why a statement is not true for the client.\n\n| |{}\n|---|{}\n",
         titles.collect::<String>(),
         "---|".repeat(clients.len()),
     );

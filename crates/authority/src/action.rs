@@ -104,8 +104,8 @@ impl Action {
         ACTION_NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
     }
 
-    /// Whether the owner may perform the action without a code on platforms that do not report ancestries. On these
-    /// platforms all other actions need a code. Without this exception the owner could neither set up codes nor
+    /// Whether the owner of the state directory may perform the action without a code on platforms that do not report
+    /// the ancestors of a process. On these platforms all other actions need a code. Without this exception the owner could neither set up codes nor
     /// uninstall.
     pub(crate) fn is_open_to_owner(self) -> bool {
         matches!(self, Self::Uninstall | Self::TotpEnroll)

@@ -157,7 +157,7 @@ fn keep_owner_and_mode(draft: &PendingFile, old: &std::fs::Metadata) -> Result<(
         mode &= 0o7707;
     }
     if new.uid() != old.uid() {
-        // Only root can change the owner. Other users own the new file, as with any editor.
+        // Only root can change the owner. For any other user the call fails, and the new file belongs to that user.
         let _ = fchown(draft.file.file(), Some(old.uid()), None);
     }
     Ok(draft.file.set_permissions(std::fs::Permissions::from_mode(mode))?)

@@ -15,8 +15,8 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-In monitor mode rules only record their verdicts, and nothing is stopped or asked about; only locked rules are
-enforced. Setting monitor mode needs the name of the action typed on a terminal, or a code.
+In monitor mode, only locked rules are enforced. All other rules record their verdicts without stopping calls or
+asking about them. To set monitor mode, confirm it on a terminal or with a code from your phone.
 
 Examples:
   tenterhook mode

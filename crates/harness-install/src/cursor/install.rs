@@ -18,7 +18,7 @@ pub(super) const INSTALLER: Installer = Installer {
         SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Cannot(
-        "whether the hooks in `/etc/cursor` hold against those of an account was not measured: Cursor cannot be run headless here",
+        "it was not tested whether hooks in `/etc/cursor` take precedence over hooks of an account, because Cursor cannot run headless here",
     ),
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {

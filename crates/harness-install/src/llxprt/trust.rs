@@ -36,8 +36,8 @@ pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
             file.display()
         ))),
         Some((folder, None)) => warnings.push(InstallWarning::pending(format!(
-            "trust `{}` with `/permissions` in LLxprt Code: `folderTrust` is on (in `{}`), and in a folder that `{}` does \
-             not list LLxprt Code runs no hooks",
+            "trust `{}` with `/permissions` in LLxprt Code: `folderTrust` is on (in `{}`), so LLxprt Code runs no hooks \
+             in a folder that `{}` does not list",
             folder.display(),
             setting.display(),
             file.display()

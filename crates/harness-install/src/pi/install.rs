@@ -19,7 +19,7 @@ pub(super) const INSTALLER: Installer = Installer {
         SettingsScope::Project(root) => Some(root.join(".pi")),
         SettingsScope::Machine(_) => None,
     },
-    machine: MachineScope::Cannot("pi has no settings or extensions of the machine"),
+    machine: MachineScope::Cannot("pi has no machine-wide settings or extensions"),
     pieces,
 };
 

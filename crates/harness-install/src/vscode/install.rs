@@ -18,7 +18,7 @@ pub(super) const INSTALLER: Installer = Installer {
         SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Cannot(
-        "VS Code has no hooks of the machine that were measured: it cannot be run headless here",
+        "machine-wide hooks of VS Code were not tested, because VS Code cannot run headless here",
     ),
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {

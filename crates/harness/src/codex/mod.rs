@@ -24,7 +24,7 @@ pub const HARNESS: Harness = Harness {
     // Measured on 0.150.0, 0.154.0, 0.158.0, 0.160.1, 0.162.1, 0.164.0 and 0.165.0.
     version_gaps: &[VersionGap {
         fixed_in: "0.166.0",
-        description: "does not tell hooks in which directory a command runs (`workdir`), so that it is judged in the directory of the session",
+        description: "does not tell hooks in which directory a command runs (`workdir`); Tenterhook evaluates the command in the directory of the session",
     }],
     deadline: Some(Duration::from_mins(10)),
     mcp_name: McpToolId::from_tool_name,

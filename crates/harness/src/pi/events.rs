@@ -11,7 +11,7 @@ pub const EVENTS: &[EventRow] = &[
     skip("project_trust", "decides about files of the project, not about the agent's actions"),
     row("session_start", Kind::SessionStart),
     skip("resources_discover", "asks for paths of resources, and decides nothing"),
-    skip("mcp_servers_change", "marks an extension that connects MCP servers"),
+    skip("mcp_servers_change", "reports changes of MCP servers, which Tenterhook does not need"),
     EventRow {
         deny: DenySupport::Prevents,
         ask: AskSupport::Wait,

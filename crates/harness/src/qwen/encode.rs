@@ -33,8 +33,8 @@ pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> Hook
                 Decision::None | Decision::Defer | Decision::Ask => None,
             };
         }
-        // A block has no effect for this event: the client only adds its reason to the output as context. A new
-        // output is sent as the stop reason.
+        // A block has no effect for this event: the client only adds its reason to the output as context. If a hook
+        // replaces the output of the tool, the new output is sent in the field `stopReason`.
         EventKind::PostTool => {
             specific.additional_context =
                 if denied { answer.feedback_text(row) } else { answer.context.take() };

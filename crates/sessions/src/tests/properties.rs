@@ -476,8 +476,8 @@ fn differences(at: &str, live: &Value, recorded: &Value) -> Vec<String> {
     }
 }
 
-/// Whether `recorded` is a valid recorded form of `live`. It must equal `live` except for redaction marks, and must be
-/// cut if the text exceeds the limit of its field.
+/// Whether `recorded` is a valid recorded form of `live`: equal except for redaction marks. A text that exceeds the
+/// limit of its field must be cut; then both ends must be equal.
 fn is_as_recorded(live: &str, recorded: &str) -> bool {
     let (live, recorded) = (without_secrets(live), without_secrets(recorded));
     let cut =
@@ -490,7 +490,7 @@ fn is_as_recorded(live: &str, recorded: &str) -> bool {
     }
 }
 
-/// Replaces secrets and redaction marks with the same text.
+/// Replaces each secret and each redaction mark with one placeholder, so that texts can be compared.
 fn without_secrets(text: &str) -> String {
     sanitize(text, 100_000)
 }

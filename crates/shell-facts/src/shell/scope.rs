@@ -260,7 +260,7 @@ impl ShellScope {
         }
     }
 
-    /// Forgets the values of the single keys of an array.
+    /// Forgets the values of all keys of an array.
     pub(super) fn forget_keys(&mut self, name: &str) {
         let start = format!("{name}[");
         let keys = self.vars.range(start.clone()..).map(|(key, _)| key);

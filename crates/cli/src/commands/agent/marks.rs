@@ -15,9 +15,9 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, tame};
 
 const EXAMPLES: &str = "\
-A process that calls a hook is marked as a guarded agent. It and everything it starts may not weaken protection;
-only a code overrides that. If a process was marked by mistake, clear its mark from a terminal that it did not
-start, or with a code. If it is a harness, its next hook call marks it again.
+A process that calls a hook is marked as a guarded agent. The process and everything it starts may weaken
+protection only with a code from your phone. If a process was marked by mistake, clear its mark from a terminal
+that it did not start, or with a code. If the process is a harness, its next hook call marks it again.
 
 Examples:
   tenterhook agent list
