@@ -29,11 +29,17 @@ impl SessionFilePaths<'_> {
 
     fn find_original(&self, path: &PathFact) -> Option<&str> {
         let path = path.resolved.as_deref().filter(|_| !path.is_open())?;
-        self_and_parents(path).find_map(|path| self.copies.get(path)).map(String::as_str)
+        self.copies.get(path).map(String::as_str)
     }
 
     fn is_created(&self, path: &PathFact) -> bool {
-        let path = path.resolved.as_deref().filter(|_| !path.dynamic);
+        // A pattern for directories could match a link to another directory.
+        let is_last = |path: &str| {
+            let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            !directory.contains(['*', '?', '['])
+        };
+        let is_safe = !path.dynamic && (!path.pattern || !path.text.ends_with('/'));
+        let path = path.resolved.as_deref().filter(|path| is_safe && is_last(path));
         path.is_some_and(|path| self_and_parents(path).any(|path| self.created.contains(path)))
     }
 }
@@ -51,26 +57,34 @@ impl Facts {
     ) {
         let roots = path_roots(event, environment);
         let mut originals = Vec::new();
+        let mut deleting: BTreeSet<String> = BTreeSet::new();
         for effect in self.effects.iter_mut().filter(|effect| effect.on == ExecLocation::Here) {
-            mark_created(&mut effect.path, files);
+            // Rules other than those about deletion still apply to a path that the session created.
+            if effect.does == FileOp::Delete {
+                mark_created(&mut effect.path, files);
+                deleting.insert(effect.by.clone());
+            }
             if matches!(effect.does, FileOp::Read | FileOp::Move)
                 && let Some(path) = original_of(&effect.path, files, &roots)
             {
-                originals.push(FileEffect { does: FileOp::Read, path, ..effect.clone() });
+                // A copy that is moved is copied once more, and nothing is printed.
+                let by = if effect.does == FileOp::Move { "cp".to_owned() } else { effect.by.clone() };
+                originals.push(FileEffect { does: FileOp::Read, path, by, ..effect.clone() });
             }
         }
         self.effects.extend(originals);
-        add_originals(&mut self.paths, files, &roots);
+        add_originals(&mut self.paths, false, files, &roots);
         for command in self.commands.iter_mut().filter(|command| command.on == ExecLocation::Here) {
+            let deletes = deleting.contains(&command.program);
             for list in [&mut command.operands, &mut command.named, &mut command.inputs] {
-                add_originals(list, files, &roots);
+                add_originals(list, deletes, files, &roots);
             }
         }
     }
 }
 
-fn add_originals(list: &mut Vec<PathFact>, files: SessionFilePaths<'_>, roots: &PathRoots) {
-    for path in list.iter_mut() {
+fn add_originals(list: &mut Vec<PathFact>, deletes: bool, files: SessionFilePaths<'_>, roots: &PathRoots) {
+    for path in list.iter_mut().filter(|_| deletes) {
         mark_created(path, files);
     }
     let read = list.iter().filter(|path| !path.is_not_read);

@@ -427,17 +427,21 @@ impl RuleJudge {
             judged.findings.extend(flagged.findings);
             judged.steps.extend(flagged.steps);
         }
-        judged.delta.files = session_files::find_written_scripts(&facts, state);
         if decision != Decision::Deny {
+            judged.delta.files = session_files::find_written_scripts(&facts, state);
+            judged.delta.not_created = session_files::find_filled(&facts, state);
             let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
             judged.delta.links = facts.created_links.iter().filter(is_new).cloned().collect();
             let is_sensitive = |path: &str| self.is_sensitive(event, path);
             let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
+            judged.delta.replaced_copies = session_files::find_replaced_copies(&facts, state, &copies);
             copies.retain(|(path, original)| state.copies.get(path) != Some(original));
             judged.delta.copies = copies;
         }
-        if decision < Decision::Ask {
-            judged.delta.created = session_files::find_created(&facts, state);
+        // Events without a session id share one state, and a file that runs may still be denied.
+        let is_own = event.harness_session_id.is_some() && facts.run_files.is_empty();
+        if decision < Decision::Ask && is_own {
+            judged.delta.created = session_files::find_created(&facts, state, self.home.as_deref());
         }
         judged
     }

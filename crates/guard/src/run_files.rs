@@ -20,7 +20,9 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tenterhook_event::{Decision, Event, Finding, Flow, TraceEntry};
-use tenterhook_facts::{EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts};
+use tenterhook_facts::{
+    EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts, SessionFilePaths,
+};
 use tenterhook_files::FileClass;
 use tenterhook_policy::{FileOrigin, PolicyJudgement, RuleSet, SessionState};
 
@@ -85,7 +87,11 @@ pub(crate) fn judge_run_files(
         read.any(|file| state.files.contains_key(&file.path))
     };
     let judge = |texts: &RunTexts| {
-        let with_files = files.facts(event, facts, texts, environment);
+        let mut with_files = files.facts(event, facts, texts, environment);
+        let paths = SessionFilePaths { copies: &state.copies, created: &state.created };
+        if !paths.is_empty() {
+            with_files.apply_session_files(event, environment, paths);
+        }
         tenterhook_policy::judge(event, &with_files, state, rules)
     };
     let mut added = FileFindings { observed: Some(files.observed()), ..FileFindings::default() };

@@ -6,56 +6,89 @@
 //! - Copies of sensitive files: `cp .env notes.txt` makes `notes.txt` as sensitive as `.env`.
 //! - Files and directories that the call creates outside the project: the session may delete them again.
 
-use tenterhook_facts::{ExecLocation, Facts, FileEffect, FileOp, PathFact, PathLocation, ShellCommand};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use tenterhook_facts::{
+    ExecLocation, Facts, FileEffect, FileOp, PathFact, PathLocation, ShellCommand, TextSpan,
+};
 use tenterhook_policy::{FileOrigin, SessionState};
 
 use crate::symlinks::SymlinkProbe;
 
-/// Returns the files that a call writes and that may be run later, with their origin.
-pub(crate) fn find_written_scripts(facts: &Facts, state: &SessionState) -> Vec<(String, FileOrigin)> {
-    let mut files: Vec<(String, FileOrigin)> = Vec::new();
-    for effect in facts.effects.iter().filter(|effect| is_write(effect) && effect.on == ExecLocation::Here) {
-        let Some(path) = known_path(&effect.path) else { continue };
-        let origin = match find_command(facts, effect) {
-            Some(command) if is_from_outside(facts, command, state, &files) => FileOrigin::Downloaded,
-            _ if may_be_run(path) => FileOrigin::Written,
-            _ => continue,
-        };
-        let is_known = state.files.get(path).is_some_and(|known| *known >= origin);
-        if !is_known && !files.iter().any(|(other, _)| other == path) {
-            files.push((path.to_owned(), origin));
-        }
-    }
-    files
+/// Maximum number of files of one kind that one call adds to the state of its session.
+const MAX_CALL_FILES: usize = 64;
+/// Maximum number of files that a command reads for which it is checked whether they are sensitive.
+const MAX_CHECKED_SOURCES: usize = 16;
+
+/// A command of a call, with its effects on files.
+struct CommandEffects<'f> {
+    command: &'f ShellCommand,
+    effects: Vec<&'f FileEffect>,
 }
 
-/// Returns the command that causes an effect.
-fn find_command<'f>(facts: &'f Facts, effect: &FileEffect) -> Option<&'f ShellCommand> {
-    let mut commands = facts.commands.iter();
-    commands
-        .find(|command| command.span.is_some() && command.span == effect.span && command.program == effect.by)
+/// Returns the commands of a call that run on this machine, each with its effects.
+fn commands_with_effects(facts: &Facts) -> Vec<CommandEffects<'_>> {
+    let mut by_span: HashMap<TextSpan, Vec<&FileEffect>> = HashMap::new();
+    for effect in facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here) {
+        if let Some(span) = effect.span {
+            by_span.entry(span).or_default().push(effect);
+        }
+    }
+    let here = facts.commands.iter().filter(|command| command.on == ExecLocation::Here);
+    let effects_of = |command: &ShellCommand| {
+        let effects = command.span.and_then(|span| by_span.get(&span)).into_iter().flatten();
+        effects.filter(|effect| effect.by == command.program).copied().collect()
+    };
+    here.map(|command| CommandEffects { command, effects: effects_of(command) }).collect()
+}
+
+/// Returns the files that a call writes and that may be run later, with their origin.
+pub(crate) fn find_written_scripts(facts: &Facts, state: &SessionState) -> Vec<(String, FileOrigin)> {
+    let mut files: BTreeMap<&str, FileOrigin> = BTreeMap::new();
+    for CommandEffects { command, effects } in &commands_with_effects(facts) {
+        let is_outside = is_from_outside(command, effects, state, &files);
+        for path in written_by(effects) {
+            if is_outside {
+                files.insert(path, FileOrigin::Downloaded);
+            }
+        }
+    }
+    let here = facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here && is_write(effect));
+    for path in here.filter_map(|effect| known_path(&effect.path)).filter(|path| may_be_run(path)) {
+        files.entry(path).or_insert(FileOrigin::Written);
+    }
+    let is_new =
+        |(path, origin): &(&str, FileOrigin)| state.files.get(*path).is_none_or(|known| known < origin);
+    let new = files.into_iter().filter(is_new);
+    new.take(MAX_CALL_FILES).map(|(path, origin)| (path.to_owned(), origin)).collect()
+}
+
+fn written_by<'f>(effects: &[&'f FileEffect]) -> impl Iterator<Item = &'f str> {
+    let written = effects.iter().copied().filter(|effect| is_write(effect));
+    written.filter_map(|effect| known_path(&effect.path))
+}
+
+fn read_by<'f>(effects: &[&'f FileEffect]) -> impl Iterator<Item = &'f str> {
+    let read = effects.iter().copied().filter(|effect| matches!(effect.does, FileOp::Read | FileOp::Move));
+    read.filter_map(|effect| known_path(&effect.path))
 }
 
 /// Whether the output of a command comes from the network, from a downloaded file, or from decoded data.
 fn is_from_outside(
-    facts: &Facts,
     command: &ShellCommand,
+    effects: &[&FileEffect],
     state: &SessionState,
-    written: &[(String, FileOrigin)],
+    written: &BTreeMap<&str, FileOrigin>,
 ) -> bool {
     let is_downloaded = |path: &str| {
-        let earlier = written.iter().find(|(other, _)| other == path).map(|(_, origin)| origin);
-        earlier.or_else(|| state.files.get(path)) == Some(&FileOrigin::Downloaded)
+        let earlier = written.get(path).or_else(|| state.files.get(path));
+        earlier == Some(&FileOrigin::Downloaded)
     };
     let has_option =
         |names: &[&str]| command.options.iter().any(|option| names.iter().any(|name| option.is(name)));
     let decodes =
         DECODERS.iter().any(|(program, options)| command.program == *program && has_option(options));
-    let mut read =
-        effects_of(facts, command).filter(|effect| matches!(effect.does, FileOp::Read | FileOp::Move));
-    DOWNLOADERS.contains(&command.program.as_str())
-        || decodes
-        || read.any(|effect| known_path(&effect.path).is_some_and(is_downloaded))
+    DOWNLOADERS.contains(&command.program.as_str()) || decodes || read_by(effects).any(is_downloaded)
 }
 
 /// Programs whose output files come from the network.
@@ -94,64 +127,56 @@ const COPYING_PROGRAMS: &[&str] = &[
     "rsync", "split", "tar", "xxd", "xz", "zip", "zstd",
 ];
 
-/// Returns the copies that a call makes of sensitive files, each with its original. `is_sensitive` returns whether
-/// rules deny reading a file or ask about it. `is_asked` is true if rules ask about this call.
+/// Returns the copies that a call makes of sensitive files, each with its original. `is_sensitive` says whether rules
+/// ask about reading a file or deny it; `is_asked` says whether they ask about this call.
 pub(crate) fn find_copies(
     facts: &Facts,
     is_asked: bool,
     is_sensitive: impl Fn(&str) -> bool,
 ) -> Vec<(String, String)> {
     let mut copies: Vec<(String, String)> = Vec::new();
-    for (at, command) in facts.commands.iter().enumerate() {
+    let commands = commands_with_effects(facts);
+    for (at, CommandEffects { command, effects }) in commands.iter().enumerate() {
         let copies_whole_files = COPYING_PROGRAMS.contains(&command.program.as_str());
-        // Other programs may write only parts of a file. Those parts are sensitive if rules ask about the call.
-        if command.on != ExecLocation::Here || !(copies_whole_files || is_asked) {
+        // Other programs print parts of a file. Rules ask if these parts are sensitive.
+        if !(copies_whole_files || is_asked) || copies.len() >= MAX_CALL_FILES {
             continue;
         }
-        let later = facts.commands.get(at + 1..).unwrap_or_default();
-        let targets = written_paths(facts, command, later, copies_whole_files);
-        if targets.is_empty() {
-            continue;
-        }
-        let read = effects_of(facts, command)
-            .filter(|effect| matches!(effect.does, FileOp::Read | FileOp::Move))
-            .filter_map(|effect| known_path(&effect.path));
         let find_original = |path: &str| {
             let copied = copies.iter().find(|(copy, _)| copy == path).map(|(_, original)| original.clone());
-            copied.or_else(|| is_sensitive(path).then(|| path.to_owned()))
+            let original = copied.or_else(|| is_sensitive(path).then(|| path.to_owned()))?;
+            Some((path.rsplit('/').next().unwrap_or_default().to_owned(), original))
         };
-        let Some(original) = read.into_iter().find_map(find_original) else { continue };
-        copies.extend(targets.into_iter().filter(|to| *to != original).map(|to| (to, original.clone())));
+        let Some((name, original)) = read_by(effects).take(MAX_CHECKED_SOURCES).find_map(find_original)
+        else {
+            continue;
+        };
+        let written = written_by(effects).filter(|_| copies_whole_files).map(str::to_owned);
+        let later = commands.get(at + 1..).unwrap_or_default().iter().map(|later| later.command);
+        let fed = later.filter(|other| command.feeds.contains(&other.program));
+        let outputs = command.outputs.iter().chain(fed.flat_map(|other| &other.outputs));
+        let targets: BTreeSet<String> =
+            written.chain(outputs.filter_map(known_path).map(str::to_owned)).take(MAX_CALL_FILES).collect();
+        // The target of a copy may be a directory.
+        let paths = targets.iter().flat_map(|to| [to.clone(), format!("{to}/{name}")]);
+        let paths = paths.filter(|to| *to != original && !to.starts_with("/dev/"));
+        copies.extend(paths.map(|to| (to, original.clone())).collect::<Vec<_>>());
     }
     copies
 }
 
-/// Returns the files that the output of a command is written to, by the command or by a program that it feeds.
-fn written_paths(
+/// Returns the copies that a call deletes or replaces, so that they are no copies any more.
+pub(crate) fn find_replaced_copies(
     facts: &Facts,
-    command: &ShellCommand,
-    later: &[ShellCommand],
-    copies_whole_files: bool,
+    state: &SessionState,
+    new: &[(String, String)],
 ) -> Vec<String> {
-    let written = effects_of(facts, command).filter(|effect| copies_whole_files && is_write(effect));
-    let fed = later.iter().filter(|other| command.feeds.contains(&other.program));
-    let outputs = command.outputs.iter().chain(fed.flat_map(|other| &other.outputs));
-    let paths = written.map(|effect| &effect.path).chain(outputs);
-    let mut paths: Vec<String> = paths.filter_map(known_path).map(str::to_owned).collect();
-    // The target of a copy may be a directory.
-    let name = |effect: &FileEffect| Some(known_path(&effect.path)?.rsplit_once('/')?.1.to_owned());
-    let sources = effects_of(facts, command).filter(|effect| copies_whole_files && !is_write(effect));
-    let names: Vec<String> = sources.filter_map(name).collect();
-    let inside: Vec<_> =
-        paths.iter().flat_map(|to| names.iter().map(move |name| format!("{to}/{name}"))).collect();
-    paths.extend(inside);
-    paths.retain(|path| !path.starts_with("/dev/"));
-    paths
-}
-
-fn effects_of<'f>(facts: &'f Facts, command: &'f ShellCommand) -> impl Iterator<Item = &'f FileEffect> {
-    let same = |effect: &&FileEffect| effect.span.is_some() && effect.span == command.span;
-    facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here).filter(same)
+    let replaces = |effect: &&FileEffect| matches!(effect.does, FileOp::Delete | FileOp::Write);
+    let here = facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here).filter(replaces);
+    let paths = here.filter_map(|effect| known_path(&effect.path));
+    let is_replaced =
+        |path: &&str| state.copies.contains_key(*path) && !new.iter().any(|(copy, _)| copy == path);
+    paths.filter(is_replaced).take(MAX_CALL_FILES).map(str::to_owned).collect()
 }
 
 fn is_write(effect: &FileEffect) -> bool {
@@ -163,19 +188,68 @@ fn known_path(path: &PathFact) -> Option<&str> {
     path.resolved.as_deref().filter(|_| !path.is_open())
 }
 
-/// Returns the paths outside the project that a call writes and that do not exist yet.
-pub(crate) fn find_created(facts: &Facts, state: &SessionState) -> Vec<String> {
-    let (mut created, mut probe) = (Vec::<String>::new(), SymlinkProbe::default());
+/// Programs that make files of another place visible in a directory.
+const MOUNTING_PROGRAMS: &[&str] = &[
+    "bindfs",
+    "curlftpfs",
+    "encfs",
+    "fusermount",
+    "fusermount3",
+    "gocryptfs",
+    "hdiutil",
+    "mount",
+    "rclone",
+    "sshfs",
+    "unionfs",
+    "unshare",
+];
+
+/// Returns the paths outside the project that a call creates: paths that it writes and that do not exist yet. If
+/// directories on the way are missing as well, the topmost one is returned. A call that moves files from elsewhere
+/// creates nothing: it may bring data of the user.
+pub(crate) fn find_created(facts: &Facts, state: &SessionState, home: Option<&str>) -> Vec<String> {
+    let (mut created, mut probe) = (BTreeSet::<String>::new(), SymlinkProbe::default());
+    if facts.effects.iter().any(|effect| effect.does == FileOp::Move) {
+        return Vec::new();
+    }
     for effect in &facts.effects {
         let is_outside = effect.path.places.contains(&PathLocation::OutsideProject);
         if !is_write(effect) || effect.on != ExecLocation::Here || !is_outside {
             continue;
         }
         let Some(path) = known_path(&effect.path) else { continue };
-        let is_known = state.created.contains(path) || created.iter().any(|other| other == path);
-        if !is_known && probe.is_absent(path) {
-            created.push(path.to_owned());
+        // Programs other than the session's keep their data in hidden directories.
+        let in_home = home.and_then(|home| path.strip_prefix(home)?.strip_prefix('/'));
+        let is_hidden = in_home.is_some_and(|rest| rest.starts_with('.'));
+        if is_hidden || created.len() >= MAX_CALL_FILES || state.not_created.contains(path) {
+            continue;
         }
+        created.extend(probe.find_first_absent(path).map(str::to_owned));
     }
-    created
+    created.retain(|path| !state.created.contains(path) && !state.not_created.contains(path));
+    created.into_iter().collect()
+}
+
+/// Returns the paths that the session created and that may contain other data after this call: files are moved there,
+/// another directory is mounted there, or a link is created there.
+pub(crate) fn find_filled(facts: &Facts, state: &SessionState) -> Vec<String> {
+    if state.created.is_empty() {
+        return Vec::new();
+    }
+    let mut filled: Vec<&str> = facts.created_links.iter().map(|(link, _)| link.as_str()).collect();
+    if facts.effects.iter().any(|effect| effect.does == FileOp::Move) {
+        let here = facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here && is_write(effect));
+        filled.extend(here.filter_map(|effect| effect.path.resolved.as_deref()));
+    }
+    let is_mount = |command: &&ShellCommand| MOUNTING_PROGRAMS.contains(&command.program.as_str());
+    for command in facts.commands.iter().filter(is_mount) {
+        filled.extend(command.operands.iter().filter_map(|path| path.resolved.as_deref()));
+    }
+    let touches = |created: &&String| {
+        let is_below = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        filled.iter().any(|path| is_below(path, created) || is_below(created, path))
+    };
+    state.created.iter().filter(touches).cloned().collect()
 }

@@ -290,6 +290,8 @@ impl SessionMemory {
             added.files.extend(new.files);
             added.copies.extend(new.copies);
             added.created.extend(new.created);
+            added.not_created.extend(new.not_created);
+            added.replaced_copies.extend(new.replaced_copies);
             added.links.extend(new.links);
             added.flagged.extend(new.flagged);
             added.run_hashes.extend(new.run_hashes);
@@ -340,6 +342,8 @@ fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.files.retain(|file| !known.files.contains(file));
     new.copies.retain(|copy| !known.copies.contains(copy));
     new.created.retain(|path| !known.created.contains(path));
+    new.not_created.retain(|path| !known.not_created.contains(path));
+    new.replaced_copies.retain(|path| !known.replaced_copies.contains(path));
     new.links.retain(|link| !known.links.contains(link));
     new.flagged.retain(|file| !known.flagged.contains(file));
     new.run_hashes.retain(|file| !known.run_hashes.contains(file));

@@ -63,18 +63,23 @@ impl SymlinkProbe {
 
     /// Whether a path certainly does not exist. A path behind a link counts as existing.
     pub(crate) fn is_absent(&mut self, path: &str) -> bool {
+        self.find_first_absent(path).is_some()
+    }
+
+    /// Returns the topmost part of a path that certainly does not exist.
+    pub(crate) fn find_first_absent<'p>(&mut self, path: &'p str) -> Option<&'p str> {
         let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
         for part in ends.filter_map(|end| path.get(..end)) {
             match self.probe(part) {
                 EntryKind::Other => {}
-                EntryKind::Link(_) => return false,
+                EntryKind::Link(_) => return None,
                 EntryKind::Missing => {
                     let found = rustix::fs::statat(CWD, part, AtFlags::SYMLINK_NOFOLLOW);
-                    return found.is_err_and(|error| error == rustix::io::Errno::NOENT);
+                    return found.is_err_and(|error| error == rustix::io::Errno::NOENT).then_some(part);
                 }
             }
         }
-        false
+        None
     }
 
     fn probe(&mut self, path: &str) -> EntryKind {

@@ -70,6 +70,9 @@ pub struct SessionState {
     /// Files and directories outside the project that did not exist before the session created them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub created: BTreeSet<String>,
+    /// Paths that the session created and that may contain data from elsewhere: they are not its own any more.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub not_created: BTreeSet<String>,
     /// Symbolic links that the session created, each with its target. A call may be evaluated before the link exists.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, String>,
@@ -115,6 +118,12 @@ pub struct StateDelta {
     /// Paths that the event creates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
+    /// Paths in `created` that may contain data from elsewhere after the event.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_created: Vec<String>,
+    /// Paths in `copies` that the event deletes or replaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaced_copies: Vec<String>,
     /// Symbolic links that the event creates, each with its target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<(String, String)>,
@@ -183,17 +192,28 @@ impl SessionState {
             self.warned.insert(warning.clone());
         }
         for (path, origin) in &delta.files {
+            if self.files.len() >= MAX_SESSION_FILES && *origin == FileOrigin::Downloaded {
+                // A download matters more than a file that the session wrote itself.
+                let written = self.files.iter().find(|(_, known)| **known == FileOrigin::Written);
+                if let Some(path) = written.map(|(path, _)| path.clone()) {
+                    self.files.remove(&path);
+                }
+            }
             if self.files.len() < MAX_SESSION_FILES || self.files.contains_key(path) {
                 let known = self.files.entry(path.clone()).or_insert(*origin);
                 // A downloaded file that is changed still contains what was downloaded.
                 *known = (*known).max(*origin);
             }
         }
+        self.copies.retain(|path, _| !delta.replaced_copies.contains(path));
         insert_bounded(&mut self.copies, &delta.copies);
         insert_bounded(&mut self.links, &delta.links);
         insert_bounded(&mut self.flagged, &delta.flagged);
         for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
             self.created.insert(path.clone());
+        }
+        for path in delta.not_created.iter().filter(|path| self.created.remove(*path)) {
+            self.not_created.insert(path.clone());
         }
         for (path, hash) in &delta.run_hashes {
             if self.run_hashes.len() < MAX_SESSION_FILES || self.run_hashes.contains_key(path) {
@@ -228,6 +248,8 @@ impl StateDelta {
             && self.files.is_empty()
             && self.copies.is_empty()
             && self.created.is_empty()
+            && self.not_created.is_empty()
+            && self.replaced_copies.is_empty()
             && self.links.is_empty()
             && self.flagged.is_empty()
             && self.run_hashes.is_empty()
