@@ -71,7 +71,7 @@ pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
         }
         at += 1;
     }
-    // An unclosed quote extends to the end of the text. An unclosed pattern is not a pattern.
+    // An unclosed quote extends to the end of the text. A `/` without a closing `/` does not begin a regular expression.
     (!quote.one_line).then_some((bytes.len(), bytes.len()))
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct CallRecorder<'a> {
     /// Notified of the decision.
     pub(crate) observers: &'a Observers,
     pub(crate) detail: &'a Value,
-    /// Size of the call's payload; 0 if the payload is always small.
+    /// Size of the call's payload; 0 for events whose payloads are always small.
     pub(crate) payload_bytes: usize,
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Connects the engine, the policy and the ledger. The pipeline of a hook call is built from the files of a home.
+//! Connects the engine, the policy and the ledger. The pipeline of a hook call is built from the rules and
+//! settings in the state directory.
 //!
 //! [`Configuration`] reads rules and hooks, [`CallPipeline`] evaluates calls with them, and [`LedgerHandle`]
 //! records decisions in the ledger. A hook that finds no daemon decides from the [`snapshot`] and writes to the

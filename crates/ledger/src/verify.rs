@@ -227,7 +227,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Checks the head: the signature over all leaves that the writer created with its last commit.
+    /// Checks the head. With each commit the writer signs all leaves; the head is the latest of these signatures.
     #[cfg(feature = "store")]
     pub(crate) fn check_head(&mut self, signature: &[u8]) -> Result<(), LogProblem> {
         let Some(key) = self.chain.current() else { return Err(Defect::InvalidStart.in_log()) };

@@ -47,7 +47,7 @@ pub(super) fn blocks(page: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// The steps of a page. `files` names, by the beginning of their text, the blocks that are written to a file.
+/// The steps of a page. `files` lists the blocks that are written to a file; each block is identified by the beginning of its text.
 pub(super) fn steps(page: &str, files: &[(&str, &str)]) -> Vec<Step> {
     let mut steps = Vec::new();
     for block in blocks(page) {

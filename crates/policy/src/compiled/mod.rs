@@ -61,7 +61,7 @@ pub(crate) struct CompiledHeader {
     /// Offsets at which the rules begin in `records`.
     offsets: BodySection,
     records: BodySection,
-    /// Numbers of rules by id.
+    /// Position of each rule, by its id.
     ids: KeyTable,
     /// The index of each kind of event.
     kinds: Vec<(EventKind, KindForm)>,

@@ -108,7 +108,7 @@ pub enum WordPart {
     ProgramPath(Literal),
     /// `!…` in an interactive shell: text from the history.
     History(Literal),
-    /// Text that was not understood, where the shell only reports an error at run time.
+    /// Text that is not valid here. The shell reports the error only when it expands the word.
     Unparsed(Box<UnparsedText>),
 }
 
