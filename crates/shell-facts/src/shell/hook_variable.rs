@@ -123,6 +123,10 @@ const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
 /// Start of the variables that name the programs of cargo for one platform: `CARGO_TARGET_…_RUNNER`.
 const CARGO_TARGET_PREFIX: &str = "CARGO_TARGET_";
 
+/// Options of Java that load the code at the path after a colon.
+const JAVA_CODE_OPTIONS: &[&str] =
+    &["-agentpath", "-javaagent", "-Xbootclasspath", "-Xbootclasspath/a", "-Xbootclasspath/p"];
+
 /// Options of Java that contain a command for the time after an error.
 const JAVA_ERROR_OPTIONS: &[&str] = &["OnError=", "OnOutOfMemoryError="];
 
@@ -187,7 +191,7 @@ impl ShellReader<'_> {
         let options = described.parsed.options.iter().filter(|option| loads(option.role) && !option.off);
         // Java writes the path of an agent after a colon: `-javaagent:/x.jar`.
         for (option, path) in words.iter().filter_map(|word| word.text.split_once(':')) {
-            if option.starts_with('-') && path.starts_with('/') {
+            if JAVA_CODE_OPTIONS.contains(&option) && path.starts_with('/') {
                 self.add_effect(FileOp::Run, &ShellWord::literal(path), name, scope);
             }
             for command in JAVA_ERROR_OPTIONS.iter().filter_map(|start| path.strip_prefix(start)) {
@@ -303,6 +307,7 @@ mod tests {
             "RUSTC_WRAPPER=sccache cargo build",
             "RUBYOPT=-W0 rake",
             "JAVA_TOOL_OPTIONS=-Xmx2g mvn test",
+            "MAVEN_OPTS='-Xloggc:/tmp/gc.log' mvn test",
             "CC=clang make",
             "GOFLAGS='-mod=mod -tags=a/b' go build ./...",
             "GRADLE_OPTS='-Xmx2g -Dorg.gradle.daemon=false' gradle build",
