@@ -59,13 +59,12 @@ fn case_line(case: &Value) -> Value {
         Event::new(id, Timestamp::from_unix_ms(0), "claude-code", EventKind::PreTool, "PreToolUse");
     event.cwd = Some(cwd.to_owned());
     event.project = Some(cwd.to_owned());
-    event.tool = Some(match case.get("input") {
-        Some(input) => ToolCall::new(name, input.clone()),
-        // A shell other than bash.
-        None => {
-            let args = json!({"command": case["command"]});
-            ToolCall { class: ToolClass::Shell, ..ToolCall::new(name, args) }
-        }
+    // Without `input`, the tool is a shell other than bash.
+    event.tool = Some(if let Some(input) = case.get("input") {
+        ToolCall::new(name, input.clone())
+    } else {
+        let args = json!({"command": case["command"]});
+        ToolCall { class: ToolClass::Shell, ..ToolCall::new(name, args) }
     });
     serde_json::to_value(event).unwrap()
 }

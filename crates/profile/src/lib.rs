@@ -8,10 +8,10 @@
 //! 1. [`read_settings`] parses the harness's settings files,
 //! 2. [`plan_hooks`] selects the hooks that run and their order, with reasons for the others,
 //! 3. the caller runs the hooks, sequentially with [`next_input`] or in parallel, and passes each [`HookResult`] to
-//!   [`effective_result`],
+//!    [`effective_result`],
 //! 4. [`aggregate`] merges the outputs, [`process_result`] reads the common fields,
 //! 5. [`interpret_output`] turns the result into a decision, and [`format_reply`] turns it into the equivalent output
-//!   of a single hook.
+//!    of a single hook.
 //!
 //! Every difference between harnesses is a switch in [`PROFILES`]. Two profiles follow documents instead of a
 //! program: seed 002 (LLxprt's hook documentation) and seed 003 (the A3S hook design). `docs/seeds.md` lists both.
