@@ -165,7 +165,7 @@ pub(crate) fn find_copies(
     copies
 }
 
-/// Returns the copies that a call deletes or replaces, so that they are no copies any more.
+/// Returns the copies that a call deletes or replaces, so that they are not tracked any longer.
 pub(crate) fn find_replaced_copies(
     facts: &Facts,
     state: &SessionState,
