@@ -98,8 +98,8 @@ class HookServiceServicer:
     def HookStream(self, request_iterator, context):
         """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-        The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
-        hooks fail in the way they are configured to.
+        The first message from the server is HELLO. Open the stream before you register hooks: until it is open, the
+        hooks cannot be called, and `fail_behavior` applies to each event.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -120,7 +120,8 @@ class HookServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetAuditLevel(self, request, context):
-        """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user.
+        """Sets how much is recorded about hooks of this service. A level that records less needs proof that a user
+        requested it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -3,7 +3,7 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0 OR MIT
 
-Hooks in other programs: a program registers hooks, receives events on one stream and sends responses.
+Hooks that run in other programs: a program registers hooks, receives events on one stream and sends responses.
 
 Fields are only ever added; a test compares this file with the descriptor set checked in beside it. Durations are in
 milliseconds, points in time in milliseconds since 1970, UTC.
@@ -13,11 +13,11 @@ generates once (128 random bits in hexadecimal). Hooks belong to the client id t
 list, answer or remove them. `tenterhook-client-name` is the name shown to users, such as `my-agent/1.2`. Over TCP,
 `authorization: Bearer <token>` is also required.
 
-Errors are data: the response has `error` set, and the gRPC status is OK. Other statuses mean that the call itself
-failed: UNAUTHENTICATED (missing or wrong token), PERMISSION_DENIED (another user account), INVALID_ARGUMENT (missing or
-invalid client id), UNAVAILABLE (the daemon is stopping), ABORTED (a newer stream of the same client replaced this one),
-FAILED_PRECONDITION (a response without `call_id` was ambiguous), RESOURCE_EXHAUSTED (a message is larger than 32 MiB;
-clients should accept messages of this size).
+Errors are part of the response: its `error` is set, and the gRPC status is OK. Any other gRPC status means that
+the call itself failed: UNAUTHENTICATED (missing or wrong token), PERMISSION_DENIED (another user account),
+INVALID_ARGUMENT (missing or invalid client id), UNAVAILABLE (the daemon is stopping), ABORTED (a newer stream of
+the same client replaced this one), FAILED_PRECONDITION (a response without `call_id` was ambiguous),
+RESOURCE_EXHAUSTED (a message is larger than 32 MiB; clients should accept messages of this size).
 """
 
 from collections import abc as _abc
@@ -57,15 +57,17 @@ class HookServiceStub:
     HookStream: _grpc.StreamStreamMultiCallable[_hooks_pb2.HookResponse, _hooks_pb2.HookEvent]
     """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-    The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
-    hooks fail in the way they are configured to.
+    The first message from the server is HELLO. Open the stream before you register hooks: until it is open, the
+    hooks cannot be called, and `fail_behavior` applies to each event.
     """
     Fire: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.FireRequest, _hooks_pb2.FireResponse]
     """Runs an event of an agent through hooks and rules. Returns once the outcome is recorded."""
     Watch: _grpc.UnaryStreamMultiCallable[_hooks_pb2.WatchRequest, _hooks_pb2.WatchEvent]
     """Streams the events of the daemon from now on, for all agents."""
     SetAuditLevel: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.SetAuditLevelRequest, _hooks_pb2.SetAuditLevelResponse]
-    """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user."""
+    """Sets how much is recorded about hooks of this service. A level that records less needs proof that a user
+    requested it.
+    """
 
 @_typing.type_check_only
 class HookServiceAsyncStub(HookServiceStub):
@@ -79,15 +81,17 @@ class HookServiceAsyncStub(HookServiceStub):
     HookStream: _aio.StreamStreamMultiCallable[_hooks_pb2.HookResponse, _hooks_pb2.HookEvent]  # type: ignore[assignment]
     """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-    The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
-    hooks fail in the way they are configured to.
+    The first message from the server is HELLO. Open the stream before you register hooks: until it is open, the
+    hooks cannot be called, and `fail_behavior` applies to each event.
     """
     Fire: _aio.UnaryUnaryMultiCallable[_hooks_pb2.FireRequest, _hooks_pb2.FireResponse]  # type: ignore[assignment]
     """Runs an event of an agent through hooks and rules. Returns once the outcome is recorded."""
     Watch: _aio.UnaryStreamMultiCallable[_hooks_pb2.WatchRequest, _hooks_pb2.WatchEvent]  # type: ignore[assignment]
     """Streams the events of the daemon from now on, for all agents."""
     SetAuditLevel: _aio.UnaryUnaryMultiCallable[_hooks_pb2.SetAuditLevelRequest, _hooks_pb2.SetAuditLevelResponse]  # type: ignore[assignment]
-    """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user."""
+    """Sets how much is recorded about hooks of this service. A level that records less needs proof that a user
+    requested it.
+    """
 
 class HookServiceServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -122,8 +126,8 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_hooks_pb2.HookEvent], _abc.AsyncIterator[_hooks_pb2.HookEvent]]:
         """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-        The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
-        hooks fail in the way they are configured to.
+        The first message from the server is HELLO. Open the stream before you register hooks: until it is open, the
+        hooks cannot be called, and `fail_behavior` applies to each event.
         """
 
     @_abc_1.abstractmethod
@@ -148,6 +152,8 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.SetAuditLevelRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_hooks_pb2.SetAuditLevelResponse, _abc.Awaitable[_hooks_pb2.SetAuditLevelResponse]]:
-        """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user."""
+        """Sets how much is recorded about hooks of this service. A level that records less needs proof that a user
+        requested it.
+        """
 
 def add_HookServiceServicer_to_server(servicer: HookServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
