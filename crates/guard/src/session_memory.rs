@@ -11,8 +11,8 @@
 //!   are evaluated again while the lock is held, so that two concurrent calls cannot both be the last call that a
 //!   limit allows.
 //! - Nothing is read unless a rule needs it, and nothing is written unless something changed.
-//! - Events without a session id share one state per harness. State can only make rules stricter, so leaving out the
-//!   id must not reset it.
+//! - Events without a session id share one state per harness, so that leaving out the id does not reset limits and
+//!   labels. Only the list of created paths makes rules less strict; it is recorded for events with an id only.
 //! - An unreadable file counts as empty. The trace reports files that cannot be read or written.
 //! - Files that have not changed for a week are removed.
 
