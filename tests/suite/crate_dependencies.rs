@@ -27,6 +27,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-code-facts", &["tenterhook-paths"]),
     ("tenterhook-powershell", &[]),
     ("tenterhook-shell", &[]),
+    ("tenterhook-sql", &[]),
     (
         "tenterhook-shell-facts",
         &[
@@ -37,6 +38,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-powershell",
             "tenterhook-programs",
             "tenterhook-shell",
+            "tenterhook-sql",
         ],
     ),
     (
@@ -60,6 +62,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-paths",
             "tenterhook-programs",
             "tenterhook-shell-facts",
+            "tenterhook-sql",
             "tenterhook-when",
         ],
     ),
