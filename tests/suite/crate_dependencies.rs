@@ -28,6 +28,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-code-facts", &["tenterhook-paths"]),
     ("tenterhook-powershell", &[]),
     ("tenterhook-shell", &[]),
+    ("tenterhook-sql", &[]),
     (
         "tenterhook-shell-facts",
         &[
@@ -38,6 +39,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-powershell",
             "tenterhook-programs",
             "tenterhook-shell",
+            "tenterhook-sql",
         ],
     ),
     (
@@ -61,6 +63,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-paths",
             "tenterhook-programs",
             "tenterhook-shell-facts",
+            "tenterhook-sql",
             "tenterhook-when",
         ],
     ),

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use tenterhook_paths::{Certainty, PathFact, PathLocation, PathRoots, WrittenPath, expand_tilde, resolve};
 use tenterhook_programs::{Programs, Role};
+use tenterhook_sql::{SqlDialect, SqlStatement, committed_statements};
 
 use super::super::described_command::DescribedCommand;
 use super::super::description::DescriptionSource;
@@ -173,6 +174,12 @@ impl ShellCommand {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().map(|word| word.text.as_str());
         words.chain(self.stdin_texts.iter().map(AsRef::as_ref))
+    }
+
+    /// Returns the known SQL statements that the command receives.
+    pub fn statements(&self) -> Vec<SqlStatement> {
+        let dialect = SqlDialect::of(&self.program);
+        self.texts().flat_map(|text| committed_statements(text, dialect)).collect()
     }
 
     /// Returns the letter pairs in [`Self::texts`]. They are computed once, so the command must be complete.

@@ -6,7 +6,6 @@
 //! `programs/powershell.yaml`, so rules about programs and effects apply to it. Short names are resolved, variables
 //! and paths are evaluated as far as they are known, and objects in a pipeline become the paths of the next cmdlet.
 
-mod aliases;
 mod cmdlet_output;
 mod evaluate_expression;
 mod known_values;
@@ -29,7 +28,6 @@ use super::invoke::Redirections;
 use super::scope::ShellScope;
 use super::word::merge_sources;
 use super::{MAX_TEXT_BYTES, ShellReader};
-pub(super) use aliases::fold_command_name;
 pub(super) use known_values::{home_directory, provider_path, variable_text};
 use members::restore_variable;
 use value::{PowerShellScope, PowerShellValue};

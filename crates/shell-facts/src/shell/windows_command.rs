@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads command lines of `cmd.exe`, and recognises PowerShell in the text of a tool.
+//! Reads command lines of `cmd.exe`, and determines whether the text of a tool is PowerShell.
 
 use tenterhook_event::ToolCall;
 use tenterhook_paths::FileOp;
+use tenterhook_powershell::{
+    begins_with_powershell, fold_command_name, split_cmd_commands, split_cmd_words, strip_cmd_condition,
+};
 
 use super::command::path_fact;
 use super::invoke::Redirections;
-use super::powershell::{fold_command_name, home_directory, provider_path, variable_text};
+use super::powershell::{home_directory, provider_path, variable_text};
 use super::scope::ShellScope;
 use super::word::ShellWord;
 use super::{MAX_TEXT_BYTES, ShellReader};
@@ -24,43 +27,6 @@ const BUILTINS: &[(&str, &str)] = &[
     ("ren", "rename-item"),
     ("type", "get-content"),
     ("more", "get-content"),
-];
-/// Verbs of cmdlets with which text of an unknown shell may begin.
-const CMDLET_VERBS: &[&str] = &[
-    "add",
-    "clear",
-    "compress",
-    "copy",
-    "disable",
-    "enable",
-    "expand",
-    "export",
-    "format",
-    "get",
-    "import",
-    "install",
-    "invoke",
-    "join",
-    "measure",
-    "move",
-    "new",
-    "out",
-    "register",
-    "remove",
-    "rename",
-    "resolve",
-    "restart",
-    "restore",
-    "select",
-    "set",
-    "start",
-    "stop",
-    "test",
-    "uninstall",
-    "unregister",
-    "update",
-    "wait",
-    "write",
 ];
 
 impl ShellReader<'_> {
@@ -102,7 +68,7 @@ impl ShellReader<'_> {
             return;
         }
         let mut scope = scope.clone();
-        for line in split_commands(text) {
+        for line in split_cmd_commands(text) {
             let start = self.commands.len();
             self.run_cmd_command(&line.text, &mut scope);
             if line.pipes {
@@ -132,12 +98,13 @@ impl ShellReader<'_> {
     }
 
     fn run_cmd_command(&mut self, text: &str, scope: &mut ShellScope) {
-        let text = strip_condition(text.trim().trim_start_matches(['@', '(']).trim_end_matches(')').trim());
+        let text =
+            strip_cmd_condition(text.trim().trim_start_matches(['@', '(']).trim_end_matches(')').trim());
         let home = home_directory(scope);
         let mut words = Vec::new();
         let mut io = Redirections::default();
         let mut redirect = None;
-        for word in split_words(text) {
+        for word in split_cmd_words(text) {
             let sign = word.trim_start_matches(|c: char| c.is_ascii_digit());
             if sign.starts_with('>') {
                 let appends = sign.starts_with(">>");
@@ -197,85 +164,6 @@ impl ShellReader<'_> {
     }
 }
 
-/// One command of a command line.
-struct CmdCommand {
-    text: String,
-    /// Whether the output is passed to the next command.
-    pipes: bool,
-}
-
-/// Splits a command line at `&`, `&&`, `||`, `|` and line ends outside quotes.
-fn split_commands(text: &str) -> Vec<CmdCommand> {
-    let mut commands = Vec::new();
-    let mut current = String::new();
-    let mut quoted = false;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => {
-                quoted = !quoted;
-                current.push(letter);
-            }
-            '^' if !quoted => current.extend(letters.next()),
-            '&' if !quoted && current.ends_with('>') => current.push(letter),
-            '&' | '|' | '\n' if !quoted => {
-                let doubled = letters.next_if_eq(&letter).is_some();
-                let pipes = letter == '|' && !doubled;
-                commands.push(CmdCommand { text: std::mem::take(&mut current), pipes });
-            }
-            letter => current.push(letter),
-        }
-    }
-    commands.push(CmdCommand { text: current, pipes: false });
-    commands
-}
-
-/// Splits a command into words; quotes are removed, and a redirection begins a word.
-fn split_words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut current: Option<String> = None;
-    let mut quoted = false;
-    for letter in text.chars() {
-        match letter {
-            '"' => {
-                quoted = !quoted;
-                current.get_or_insert_default();
-            }
-            letter if letter.is_whitespace() && !quoted => words.extend(current.take()),
-            '>' if !quoted
-                && !current
-                    .as_deref()
-                    .is_some_and(|word| word.chars().all(|c| c.is_ascii_digit() || c == '>')) =>
-            {
-                words.extend(current.take());
-                current = Some(">".to_owned());
-            }
-            letter => current.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(current);
-    words
-}
-
-/// Removes `if exist FILE` and `for %i in (…) do` before a command.
-fn strip_condition(text: &str) -> &str {
-    let lower = text.to_lowercase();
-    if lower.starts_with("for ") {
-        return lower.find(" do ").and_then(|at| text.get(at + 4..)).unwrap_or(text).trim();
-    }
-    let Some(rest) = lower.strip_prefix("if ") else { return text };
-    let rest = rest.trim_start();
-    let rest = rest.strip_prefix("not ").unwrap_or(rest).trim_start();
-    let rest = rest.strip_prefix("exist ").unwrap_or(rest).trim_start();
-    let skipped = match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split_once('"').map_or("", |(_, rest)| rest),
-        None => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
-    };
-    // Converting text to lower case may change its length if it is not ASCII.
-    let at = text.len().saturating_sub(skipped.len());
-    text.get(at..).map_or(text, |rest| rest.trim().trim_start_matches('(').trim())
-}
-
 /// Replaces `%NAME%` in a word. An unknown variable makes the word unknown.
 fn expand_percent(text: &str, home: &str, scope: &ShellScope) -> ShellWord {
     let mut word = ShellWord::default();
@@ -313,21 +201,4 @@ fn expand_percent(text: &str, home: &str, scope: &ShellScope) -> ShellWord {
 
 fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '(' | ')'))
-}
-
-/// Whether text begins with a cmdlet or an assignment to `$name`, which no script for another shell does.
-fn begins_with_powershell(text: &str) -> bool {
-    let text = text.trim_start();
-    if let Some(rest) = text.strip_prefix('$') {
-        let name_end =
-            rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':'))).unwrap_or(rest.len());
-        let after = rest.get(name_end..).unwrap_or_default();
-        return name_end > 0 && after.starts_with(' ') && after.trim_start().starts_with("= ");
-    }
-    let word =
-        text.split(|c: char| c.is_whitespace() || matches!(c, ';' | '|' | '(')).next().unwrap_or_default();
-    let Some((verb, noun)) = word.split_once('-') else { return false };
-    noun.starts_with(|c: char| c.is_ascii_uppercase())
-        && noun.chars().all(char::is_alphanumeric)
-        && CMDLET_VERBS.contains(&verb.to_ascii_lowercase().as_str())
 }

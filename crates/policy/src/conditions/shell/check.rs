@@ -3,7 +3,7 @@
 //! Checks commands against a shell condition.
 
 use tenterhook_facts::{PathFact, PathLocation, ShellCommand, ShellOption};
-use tenterhook_shell_facts::SqlStatement;
+use tenterhook_sql::SqlStatement;
 
 use super::{OperandCondition, ShellCondition};
 use crate::conditions::glob::NameGlobs;

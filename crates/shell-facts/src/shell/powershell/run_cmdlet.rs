@@ -5,7 +5,10 @@
 use std::sync::Arc;
 
 use tenterhook_paths::FileOp;
-use tenterhook_powershell::{CommandElement, InvocationKind, PowerShellCommand, PowerShellScript};
+use tenterhook_powershell::{
+    CommandElement, InvocationKind, PowerShellCommand, PowerShellScript, find_cmdlet, fold_command_name,
+    is_program_name,
+};
 
 use super::super::super::described_command::DescribedCommand;
 use super::super::super::effect::ExecLocation;
@@ -17,7 +20,6 @@ use super::super::invoke::Redirections;
 use super::super::narrow::narrow_words;
 use super::super::scope::ShellScope;
 use super::super::word::ShellWord;
-use super::aliases::{find_cmdlet, fold_command_name, is_program_name};
 use super::cmdlet_output::cmdlet_output;
 use super::known_values::{home_directory, provider_path};
 use super::members::restore_variable;

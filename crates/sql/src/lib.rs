@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds SQL statements in the words and on the standard input of a command.
+//! Splits SQL into statements, without those that a `rollback` undoes.
 //!
-//! Only quotes, comments and transactions are parsed. A statement that a `rollback` undoes is dropped. If a quote can
-//! end in two ways, the text is kept as one statement.
-
-use super::command::ShellCommand;
+//! Only quotes, comments and transactions are parsed. If a quote can end in two ways, the text is kept as one
+//! statement.
 
 /// An SQL statement.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,17 +24,9 @@ enum TransactionStep {
     Nothing,
 }
 
-impl ShellCommand {
-    /// Returns the known SQL statements that the command receives.
-    pub fn statements(&self) -> Vec<SqlStatement> {
-        let dialect = SqlDialect::of(&self.program);
-        self.texts().flat_map(|text| committed_statements(split_statements(text, dialect), dialect)).collect()
-    }
-}
-
 /// Differences between database systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SqlDialect {
+pub enum SqlDialect {
     /// A `rollback` restores dropped tables and deleted rows.
     Transactional,
     /// A `rollback` restores rows only. `#` starts a comment, and so does `--` followed by a space.
@@ -46,7 +36,8 @@ enum SqlDialect {
 }
 
 impl SqlDialect {
-    fn of(program: &str) -> Self {
+    /// Returns the dialect of a client program such as `psql`.
+    pub fn of(program: &str) -> Self {
         match program {
             "psql" | "pgcli" | "ysqlsh" | "cockroach" | "sqlite3" | "sqlite" | "litecli" | "duckdb" => {
                 Self::Transactional
@@ -72,8 +63,9 @@ impl SqlDialect {
     }
 }
 
-/// Returns the statements without those that a `rollback` undoes.
-fn committed_statements(statements: Vec<SqlStatement>, dialect: SqlDialect) -> Vec<SqlStatement> {
+/// Returns the statements of a text without those that a `rollback` undoes.
+pub fn committed_statements(text: &str, dialect: SqlDialect) -> Vec<SqlStatement> {
+    let statements = split_statements(text, dialect);
     let mut kept = Vec::with_capacity(statements.len());
     // Where the open transaction began.
     let mut open: Option<usize> = None;
@@ -185,7 +177,7 @@ mod tests {
     use super::*;
 
     fn remaining(text: &str, dialect: SqlDialect) -> Vec<String> {
-        let kept = committed_statements(split_statements(text, dialect), dialect).into_iter();
+        let kept = committed_statements(text, dialect).into_iter();
         kept.map(|one| one.text.trim().to_owned()).collect()
     }
 

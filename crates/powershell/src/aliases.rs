@@ -106,17 +106,17 @@ const PROGRAM_NAMES: &[&str] = &[
 const PROGRAM_EXTENSIONS: &[&str] = &[".exe", ".cmd", ".bat", ".com"];
 
 /// Returns the cmdlet for a short name.
-pub(super) fn find_cmdlet(name: &str) -> Option<&'static str> {
+pub fn find_cmdlet(name: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, cmdlet)| *cmdlet)
 }
 
 /// Whether a short name is also the name of a program.
-pub(super) fn is_program_name(name: &str) -> bool {
+pub fn is_program_name(name: &str) -> bool {
     PROGRAM_NAMES.contains(&name)
 }
 
 /// Returns the name of a command in lower case, without directory, module and extension.
-pub(in crate::shell) fn fold_command_name(name: &str) -> String {
+pub fn fold_command_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name).to_lowercase();
     let extension = PROGRAM_EXTENSIONS.iter().find(|extension| last.ends_with(**extension));
     match extension.and_then(|extension| last.strip_suffix(*extension)) {
