@@ -77,8 +77,7 @@ impl KindIndex {
             found.extend(body.read(form.unread).unwrap_or_else(|| vec![DAMAGED_INDEX_ENTRY]));
         }
         found.retain(|(rule, _)| active(*rule));
-        found.sort_unstable();
-        found.dedup();
+        sort_and_dedup(&mut found);
         let mut alternatives = Vec::with_capacity(found.len());
         for entries in found.chunk_by(|(one, _), (other, _)| one == other) {
             let Some((rule, _)) = entries.first() else { continue };
@@ -89,6 +88,12 @@ impl KindIndex {
             visit(*rule, (!whole).then_some(alternatives.as_slice()));
         }
     }
+}
+
+/// Sorts entries by rule and alternative, and removes duplicates. Comparing one number is faster than comparing pairs.
+fn sort_and_dedup(found: &mut Vec<IndexEntry>) {
+    found.sort_unstable_by_key(|(rule, part)| u64::from(*rule) << u16::BITS | u64::from(*part));
+    found.dedup();
 }
 
 impl IndexLookup<'_> {
@@ -135,8 +140,13 @@ impl IndexLookup<'_> {
             self.collect_term(IndexTerm::Tool(&flatten_slashes(&tool.name)), found);
             self.collect_term(IndexTerm::Class(tool.class), found);
         }
+        // Many effects are of the same few kinds, and each kind is looked up once.
+        let mut kinds = Vec::new();
         for effect in &facts.effects {
-            self.collect_term(IndexTerm::Does(effect.does), found);
+            if !kinds.contains(&effect.does) {
+                kinds.push(effect.does);
+                self.collect_term(IndexTerm::Does(effect.does), found);
+            }
         }
         if let Some(mcp) = &facts.mcp {
             for reading in &mcp.readings {
@@ -175,8 +185,7 @@ impl IndexLookup<'_> {
             self.collect_by_path(path, recursive, found);
             // Many paths find the same rules repeatedly.
             if found.len() > dedup_above {
-                found.sort_unstable();
-                found.dedup();
+                sort_and_dedup(found);
                 dedup_above = DEDUP_ABOVE.max(2 * found.len());
             }
         }
