@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_engine::{Hook, HookLimits, load};
 use tenterhook_guard::Configuration;
+use tenterhook_guard::FileRights;
 use tenterhook_guard::mcp_servers::{KnownServers, read_servers, unknown_servers};
 use tenterhook_home::WorkDirs;
 use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
@@ -153,6 +154,6 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         warnings: Vec::new(),
         sessions: None,
         servers: KnownServers::Unknown,
-        reads_run_files: false,
+        file_rights: FileRights::None,
     })
 }
