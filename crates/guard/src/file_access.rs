@@ -184,8 +184,8 @@ impl ReaderThreads {
         let is_full = |running: &mut BTreeMap<u32, usize>| {
             running.get(&account).is_some_and(|count| *count >= MAX_THREADS_PER_ACCOUNT)
         };
-        let patience = deadline.saturating_duration_since(Instant::now());
-        let waited = self.ended.wait_timeout_while(self.lock(), patience, is_full);
+        let wait_time = deadline.saturating_duration_since(Instant::now());
+        let waited = self.ended.wait_timeout_while(self.lock(), wait_time, is_full);
         let (mut running, result) = waited.unwrap_or_else(PoisonError::into_inner);
         if result.timed_out() {
             return None;

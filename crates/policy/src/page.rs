@@ -5,7 +5,7 @@
 use tenterhook_event::Decision;
 
 use crate::compile::{self, usual_events};
-use crate::conditions::describe::code;
+use crate::conditions::describe::format_code;
 use crate::examples::describe_example;
 use crate::load::read_rule_file;
 use crate::load::wire::{RuleExample, RuleExamples};
@@ -41,7 +41,7 @@ pub fn rule_pages(source: &RuleSource<'_>) -> Vec<RulePage> {
 impl RulePage {
     fn new(rule: &Rule, examples: &RuleExamples) -> Self {
         let is_budget = matches!(rule.limit, Some(RuleLimit::Budget(_)));
-        let write = |example: &RuleExample| code(&describe_example(example));
+        let write = |example: &RuleExample| format_code(&describe_example(example));
         Self {
             id: rule.id().to_owned(),
             matches: rule.matcher.describe(usual_events(is_budget)),

@@ -56,16 +56,16 @@ impl RuleMatcher {
         let mut parts = Vec::new();
         let event = event.as_ref().filter(|event| event.0 != usual);
         parts.extend(
-            event.map(|event| format!("the event is {}", list(event.0.iter().map(|kind| kind.name())))),
+            event.map(|event| format!("the event is {}", join_codes(event.0.iter().map(|kind| kind.name())))),
         );
         parts.extend(tool.as_ref().map(|tool| {
-            let classes = tool.classes.iter().map(|class| code(class.name()));
+            let classes = tool.classes.iter().map(|class| format_code(class.name()));
             let names = tool.names.as_ref().map(|names| names.display_list().to_owned());
             let except = tool.except.as_ref().map(|names| format!(" except {}", names.display_list()));
             let named: Vec<_> = classes.chain(names).collect();
             format!("the tool is {}{}", named.join(", "), except.unwrap_or_default())
         }));
-        parts.extend(names(source.as_ref(), "the harness is"));
+        parts.extend(describe_names(source.as_ref(), "the harness is"));
         parts.extend(shell.as_ref().map(|shell| format!("a command {}", shell.describe())));
         parts.extend(effect.as_ref().map(|effect| format!("the call {}", effect.describe())));
         parts.extend(path.as_ref().map(|path| format!("the call names {}", path.display_list())));
@@ -74,11 +74,11 @@ impl RuleMatcher {
         parts.extend(
             package.as_ref().map(|package| format!("a package is installed or run {}", package.describe())),
         );
-        parts.extend(names(secret.as_ref(), "a text of the call contains a secret of the kind"));
+        parts.extend(describe_names(secret.as_ref(), "a text of the call contains a secret of the kind"));
         parts.extend(regex.as_ref().map(RegexCondition::describe));
-        parts.extend(names(user.as_ref(), "the account is"));
-        parts.extend(names(group.as_ref(), "the account is in the group"));
-        parts.extend(names(label.as_ref(), "an earlier call of the session set the label"));
+        parts.extend(describe_names(user.as_ref(), "the account is"));
+        parts.extend(describe_names(group.as_ref(), "the account is in the group"));
+        parts.extend(describe_names(label.as_ref(), "an earlier call of the session set the label"));
         parts.extend(unparsed.map(|unparsed| {
             let what = if unparsed { "a part of the call could not be" } else { "the whole call was" };
             format!("{what} parsed")
@@ -127,12 +127,14 @@ impl ShellCondition {
             not,
         } = self;
         let mut parts = Vec::new();
-        parts.extend(names(program.as_ref(), "with the program"));
-        parts.extend(names(first.as_ref(), "with the subcommand"));
+        parts.extend(describe_names(program.as_ref(), "with the program"));
+        parts.extend(describe_names(first.as_ref(), "with the subcommand"));
         let dashed =
             |name: &String| if name.chars().count() == 1 { format!("-{name}") } else { format!("--{name}") };
         parts.extend(
-            option.as_ref().map(|option| format!("with the option {}", list(option.0.iter().map(dashed)))),
+            option
+                .as_ref()
+                .map(|option| format!("with the option {}", join_codes(option.0.iter().map(dashed)))),
         );
         parts.extend(words.as_ref().map(|words| {
             let words: Vec<_> = words.0.iter().map(NameGlobs::display_list).collect();
@@ -148,13 +150,13 @@ impl ShellCondition {
         for (globs, what) in paths {
             parts.extend(globs.as_ref().map(|globs| format!("{what} {}", globs.display_list())));
         }
-        parts.extend(names(pipes_into.as_ref(), "whose output reaches"));
-        parts.extend(names(ends_in.as_ref(), "whose output ends in"));
-        parts.extend(names(via.as_ref(), "started by"));
-        parts.extend(names(acts.as_ref(), "that acts as"));
-        parts.extend(patterns(text.as_ref(), "with a text that matches"));
-        parts.extend(patterns(sql.as_ref(), "with an SQL statement that matches"));
-        parts.extend(names(env.as_ref(), "with the variable"));
+        parts.extend(describe_names(pipes_into.as_ref(), "whose output reaches"));
+        parts.extend(describe_names(ends_in.as_ref(), "whose output ends in"));
+        parts.extend(describe_names(via.as_ref(), "started by"));
+        parts.extend(describe_names(acts.as_ref(), "that acts as"));
+        parts.extend(describe_patterns(text.as_ref(), "with a text that matches"));
+        parts.extend(describe_patterns(sql.as_ref(), "with an SQL statement that matches"));
+        parts.extend(describe_names(env.as_ref(), "with the variable"));
         parts.extend(describe_locations(on.as_ref()));
         for exception in values(not.as_ref()) {
             parts.push(format!("except {}", exception.describe()));
@@ -185,7 +187,7 @@ impl EffectCondition {
         let depth = |recursive: bool| if recursive { "with everything below it" } else { "alone" };
         parts.extend(recursive.map(|recursive| depth(recursive).to_owned()));
         parts.extend((*certain == Some(true)).then(|| "for certain".to_owned()));
-        parts.extend(names(by.as_ref(), "by"));
+        parts.extend(describe_names(by.as_ref(), "by"));
         parts.extend(describe_locations(on.as_ref()));
         for exception in values(not.as_ref()) {
             parts.push(format!("except {}", exception.describe()));
@@ -198,10 +200,11 @@ impl UrlCondition {
     fn describe(&self) -> String {
         let Self { host, scheme, port, user, numeric, loopback } = self;
         let mut parts = Vec::new();
-        parts.extend(names(host.as_ref().map(|host| host.names()), "of the host"));
-        parts.extend(names(scheme.as_ref(), "with the scheme"));
+        parts.extend(describe_names(host.as_ref().map(|host| host.names()), "of the host"));
+        parts.extend(describe_names(scheme.as_ref(), "with the scheme"));
         parts.extend(
-            port.as_ref().map(|port| format!("with the port {}", list(port.0.iter().map(u16::to_string)))),
+            port.as_ref()
+                .map(|port| format!("with the port {}", join_codes(port.0.iter().map(u16::to_string)))),
         );
         for (flag, what) in
             [(user, "a user name"), (numeric, "a number as its host"), (loopback, "this machine as its host")]
@@ -216,9 +219,9 @@ impl McpCondition {
     fn describe(&self) -> String {
         let Self { server, tool, acts } = self;
         let mut parts = vec!["is called".to_owned()];
-        parts.extend(names(server.as_ref().map(|server| &server.written), "of the server"));
-        parts.extend(names(tool.as_ref().map(|tool| &tool.written), "with the name"));
-        parts.extend(names(acts.as_ref(), "that does this:"));
+        parts.extend(describe_names(server.as_ref().map(|server| &server.written), "of the server"));
+        parts.extend(describe_names(tool.as_ref().map(|tool| &tool.written), "with the name"));
+        parts.extend(describe_names(acts.as_ref(), "that does this:"));
         parts.join(" ")
     }
 }
@@ -227,9 +230,9 @@ impl PackageCondition {
     fn describe(&self) -> String {
         let Self { manager, name, from, runs, near } = self;
         let mut parts = Vec::new();
-        parts.extend(names(manager.as_ref(), "by"));
-        parts.extend(names(name.as_ref(), "with the name"));
-        parts.extend(from.as_ref().map(|from| format!("from {}", list(from.0.iter().map(name_of)))));
+        parts.extend(describe_names(manager.as_ref(), "by"));
+        parts.extend(describe_names(name.as_ref(), "with the name"));
+        parts.extend(from.as_ref().map(|from| format!("from {}", join_codes(from.0.iter().map(name_of)))));
         parts.extend(
             runs.map(|runs| if runs { "and is run at once" } else { "and is not run at once" }.to_owned()),
         );
@@ -252,7 +255,7 @@ impl RegexCondition {
             (args, "the arguments match"),
         ];
         let parts: Vec<_> =
-            texts.into_iter().filter_map(|(list, what)| patterns(list.as_ref(), what)).collect();
+            texts.into_iter().filter_map(|(list, what)| describe_patterns(list.as_ref(), what)).collect();
         parts.join("; ")
     }
 }
@@ -283,24 +286,24 @@ fn describe_locations(locations: Option<&OneOrMore<ExecLocation>>) -> Option<Str
     (locations.as_slice() != [ExecLocation::Here]).then(|| words.join(" or "))
 }
 
-fn names(globs: Option<&NameGlobs>, what: &str) -> Option<String> {
+fn describe_names(globs: Option<&NameGlobs>, what: &str) -> Option<String> {
     globs.map(|globs| format!("{what} {}", globs.display_list()))
 }
 
-fn patterns(list_of: Option<&OneOrMore<LazyRegex>>, what: &str) -> Option<String> {
-    list_of.map(|patterns| format!("{what} {}", list(patterns.0.iter().map(LazyRegex::text))))
+fn describe_patterns(patterns: Option<&OneOrMore<LazyRegex>>, what: &str) -> Option<String> {
+    patterns.map(|all| format!("{what} {}", join_codes(all.0.iter().map(LazyRegex::text))))
 }
 
 /// Writes values as code, separated by commas.
-fn list(texts: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let all: Vec<_> = texts.map(|text| code(text.as_ref())).collect();
+fn join_codes(texts: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let all: Vec<_> = texts.map(|text| format_code(text.as_ref())).collect();
     let more = all.len().saturating_sub(MAX_SHOWN_VALUES);
     let shown = all.get(..MAX_SHOWN_VALUES).unwrap_or(&all).join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 /// Writes a text as code in Markdown. The text may contain backticks.
-pub(crate) fn code(text: &str) -> String {
+pub(crate) fn format_code(text: &str) -> String {
     let text = text.replace('\n', "⏎");
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
