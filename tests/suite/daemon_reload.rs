@@ -42,7 +42,7 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed() {
     std::os::unix::fs::symlink(test.path("rules/policy.yaml"), test.home().join("policy.yaml")).unwrap();
     let served = RunningDaemon::in_home(test, &[]);
     let says = |what: &str| served.bash("make all").body.contains(what);
-    // `crates/daemon/src/file_watch` tests that the kernel reports these changes.
+    // `crates/file-watch` tests that the kernel reports these changes.
     let soon = |what: &str| until(what, || says(what).then_some(()));
     assert!(!says("not here"));
     let path = |name: &str| served.test.path(name);

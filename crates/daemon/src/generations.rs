@@ -16,6 +16,7 @@ use tenterhook_document::Problem;
 use tenterhook_engine::load::HookDefaults;
 use tenterhook_engine::{Generation, Hook};
 use tenterhook_error::Failure;
+use tenterhook_file_watch::FileStamps;
 use tenterhook_guard::Configuration;
 use tenterhook_home::{
     Env, Home, Mode, Sources, Switches, WorkDirs, hook_files, hook_packages, program_files, regular_file,
@@ -23,7 +24,6 @@ use tenterhook_home::{
 };
 
 use crate::account_projects::{AccountProjects, read_as};
-use crate::file_stamps::FileStamps;
 
 /// How long the list of project files for a place is cached. A place is the set of directories in which an agent works
 /// ([`WorkDirs`]).

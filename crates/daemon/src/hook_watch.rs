@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tenterhook_api::{LiveEvent, LiveWarning, UnwiredHarness};
 use tenterhook_event::Timestamp;
+use tenterhook_file_watch::FileWatch;
 use tenterhook_harness::HARNESSES;
 use tenterhook_harness_install::HarnessClient;
 use tenterhook_harness_install::detect;
@@ -19,7 +20,6 @@ use tenterhook_home::{Env, Home, call_meta};
 use tenterhook_sessions::SessionProjector;
 
 use crate::daemon::Daemon;
-use crate::file_watch::FileWatch;
 
 /// Hooks count as lost when they have been missing for this long. The delay is needed because an installation
 /// writes its receipt before the settings.

@@ -16,8 +16,6 @@ mod backfill;
 mod callbacks;
 mod checkpoint_sinks;
 mod daemon;
-mod file_stamps;
-mod file_watch;
 mod gate;
 mod generations;
 mod grpc;

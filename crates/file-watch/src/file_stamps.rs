@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Files with their attributes; `None` for a missing file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct FileStamps(Vec<(PathBuf, Option<FileAttributes>)>);
+pub struct FileStamps(Vec<(PathBuf, Option<FileAttributes>)>);
 
 /// Attributes that reveal a change. An editor that writes a new file and renames it changes the inode; one that
 /// writes in place changes the times. Setting the modification time back still changes the inode's change time.
@@ -21,7 +21,7 @@ struct FileAttributes {
 
 impl FileStamps {
     /// Reads the attributes of these files.
-    pub(crate) fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let look = |path: PathBuf| {
             let stamp = FileAttributes::of(&path);
             (path, stamp)
@@ -29,12 +29,13 @@ impl FileStamps {
         Self(paths.into_iter().map(look).collect())
     }
 
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+    /// Returns the files.
+    pub fn paths(&self) -> Vec<PathBuf> {
         self.0.iter().map(|(path, _)| path.clone()).collect()
     }
 
     /// Whether no file has changed since the attributes were read.
-    pub(crate) fn are_current(&self) -> bool {
+    pub fn are_current(&self) -> bool {
         self.0.iter().all(|(path, stamp)| FileAttributes::of(path) == *stamp)
     }
 }

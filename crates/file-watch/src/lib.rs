@@ -7,12 +7,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod file_stamps;
 #[cfg(target_os = "linux")]
 mod inotify;
 #[cfg(target_os = "linux")]
 mod local;
 #[cfg(target_os = "linux")]
 mod steps;
+
+pub use file_stamps::FileStamps;
 
 /// Polling interval where the kernel does not report all changes.
 const UNREPORTED_POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -27,14 +30,14 @@ const MAX_SETTLE_TIME: Duration = Duration::from_millis(250);
 
 /// Waits for file changes.
 #[derive(Debug, Default)]
-pub(crate) struct FileWatch {
+pub struct FileWatch {
     #[cfg(target_os = "linux")]
     reports: Option<inotify::ChangeReports>,
 }
 
 /// Reason to check files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WakeReason {
+pub enum WakeReason {
     /// The kernel reported a change.
     #[cfg(target_os = "linux")]
     Report,
@@ -46,7 +49,7 @@ impl FileWatch {
     /// Replaces the watched paths. Changes made before this call may remain unreported, so check the files after the
     /// call.
     #[cfg(target_os = "linux")]
-    pub(crate) fn set(&mut self, paths: &[PathBuf]) {
+    pub fn set(&mut self, paths: &[PathBuf]) {
         if !local::are_on_local_file_systems(paths) {
             self.reports = None;
             return;
@@ -59,12 +62,13 @@ impl FileWatch {
         self.reports = reports.filter(|_| matches!(complete, Some(Ok(()))));
     }
 
+    /// Does nothing, because changes are not reported here.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn set(&mut self, _: &[PathBuf]) {}
+    pub fn set(&mut self, _: &[PathBuf]) {}
 
     /// Waits until files should be checked: soon after a change, after the polling interval, or after `limit`.
     #[cfg(target_os = "linux")]
-    pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
+    pub async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         let Some(reports) = &mut self.reports else {
             tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL)).await;
             return WakeReason::Interval;
@@ -78,8 +82,9 @@ impl FileWatch {
         WakeReason::Report
     }
 
+    /// Waits for the polling interval or for `limit`.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
+    pub async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL.min(REPORTED_POLL_INTERVAL))).await;
         WakeReason::Interval
     }
