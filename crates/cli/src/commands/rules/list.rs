@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_home::{SourceFile, Sources, WorkDirs, packs::PackList};
-use tenterhook_policy::{Rule, RuleSet, rule_pages};
+use tenterhook_policy::{Rule, RuleSet};
 
-use crate::commands::policy::rule_lines;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
@@ -144,9 +143,8 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
             .hint("search with `tenterhook rules search TEXT`"));
     };
     let source = catalog.text_of(rule);
-    let written = source.map(|text| rule_lines(&text.yaml, rule.line())).unwrap_or_default();
-    let page =
-        source.and_then(|text| rule_pages(&text.source()).into_iter().find(|page| page.id == rule.id()));
+    let written = source.map(|text| text.rule_lines(rule.line())).unwrap_or_default();
+    let page = source.and_then(|text| text.rule_page(rule.id()));
     if context.terminal.json {
         let mut answer = catalog.json(rule);
         if let Some(answer) = answer.as_object_mut() {
@@ -177,7 +175,7 @@ pub(super) fn search(context: &Context, args: &SearchArgs) -> Result<ExitCode, C
     let catalog = RuleCatalog::new(context)?;
     let wanted = args.text.to_lowercase();
     let has = |rule: &&Rule| {
-        let written = catalog.text_of(rule).map(|text| rule_lines(&text.yaml, rule.line()).join("\n"));
+        let written = catalog.text_of(rule).map(|text| text.rule_lines(rule.line()).join("\n"));
         written.unwrap_or_default().to_lowercase().contains(&wanted)
     };
     let found: Vec<_> = catalog.rules.rules().filter(has).collect();
