@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tenterhook_command_files::{CommandText, RunLocation, autorun_commands, dockerfile_steps, kind_by_name};
 use tenterhook_event::{Decision, Event, Finding, Flow, Origin, ToolCall, TraceEntry, TraceStatus};
 use tenterhook_facts::{EvalEnvironment, Facts, FileOp, RunFile, RunText, RunTexts, interpreter_of_file};
-use tenterhook_policy::{FlaggedFile, RuleSet, SessionState};
+use tenterhook_policy::{FlaggedFile, Rule, RuleSet, SessionState};
 
 use crate::file_access::FileAccess;
 use crate::symlinks::SymlinkProbe;
@@ -166,8 +166,7 @@ fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
 /// Whether a finding matters for a command at this location.
 fn applies_at(location: RunLocation, by: &Origin, rules: &RuleSet) -> bool {
     let Origin::Rule(id) = by else { return true };
-    location != RunLocation::BuildMachine
-        || rules.rule(id).is_none_or(|rule| rule.applies_on_build_machines())
+    location != RunLocation::BuildMachine || rules.rule(id).is_none_or(Rule::applies_on_build_machines)
 }
 
 fn quote_path(path: &str) -> String {

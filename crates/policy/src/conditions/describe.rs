@@ -8,7 +8,7 @@ use tenterhook_facts::{ExecLocation, PathLocation};
 
 use super::RuleMatcher;
 use super::effect::{EffectCondition, describe_operation};
-use super::glob::NameGlobs;
+use super::glob::{HostGlobs, NameGlobs, PathGlobs};
 use super::lazy_regex::LazyRegex;
 use super::mcp::McpCondition;
 use super::one_or_more::{OneOrMore, values};
@@ -178,7 +178,7 @@ impl EffectCondition {
     fn describe(&self) -> String {
         let Self { does, path, place, recursive, certain, by, on, not } = self;
         let does: Vec<_> = values(does.as_ref()).iter().map(|does| describe_operation(*does)).collect();
-        let path = path.as_ref().map(|path| path.display_list());
+        let path = path.as_ref().map(PathGlobs::display_list);
         let unnamed = || (!does.is_empty()).then(|| "a path".to_owned());
         let verb = (!does.is_empty()).then(|| does.join(" or "));
         let start = verb.into_iter().chain(path.or_else(unnamed)).chain(describe_places(place.as_ref()));
@@ -200,7 +200,7 @@ impl UrlCondition {
     fn describe(&self) -> String {
         let Self { host, scheme, port, user, numeric, loopback } = self;
         let mut parts = Vec::new();
-        parts.extend(describe_names(host.as_ref().map(|host| host.names()), "of the host"));
+        parts.extend(describe_names(host.as_ref().map(HostGlobs::names), "of the host"));
         parts.extend(describe_names(scheme.as_ref(), "with the scheme"));
         parts.extend(
             port.as_ref()
