@@ -308,5 +308,18 @@ fn rules_reference() {
             rule.description()
         );
     }
+    page += "\nThe rest of this page describes what each rule matches, what happens if a match is not certain, and some of its\n\
+             examples. `tenterhook rules show ID` prints the same, and the text of the rule with all its examples.\n";
+    for pack in tenterhook_policy::RuleSet::packs().iter().filter(|pack| pack.on_by_default) {
+        for rule in tenterhook_policy::rule_pages(&pack.source) {
+            let _ = writeln!(page, "\n## `{}`", rule.id);
+            for (title, lines) in rule.sections(5) {
+                let _ = writeln!(page, "\n{title}:\n");
+                for line in lines {
+                    let _ = writeln!(page, "- {line}");
+                }
+            }
+        }
+    }
     check("docs/reference/rules.md", &page);
 }

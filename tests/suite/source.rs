@@ -253,6 +253,8 @@ fn a_citation_of_a_missing_file_or_test_is_found() {
 fn every_link_between_pages_resolves() {
     for page in documentation() {
         let text = std::fs::read_to_string(&page).unwrap();
+        // Regular expressions in code may look like links.
+        let text: String = text.lines().flat_map(|line| line.split('`').step_by(2).chain(["\n"])).collect();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let path = target.split('#').next().unwrap_or_default();
             let elsewhere = path.is_empty() || path.contains("://") || path.contains(char::is_whitespace);

@@ -154,6 +154,85 @@ fn system_another_account_gets_nothing_but_hooks() {
     assert!(killed.is_err(), "enforced by the kernel");
 }
 
+/// Sends a tool call as another account; returns the decision and the whole reply.
+fn call_as_stranger(system: &SystemHome, payload: &Value) -> (Value, String) {
+    let (status, reply) =
+        as_stranger(|| request(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", payload));
+    assert_eq!(status, 200, "{reply}");
+    (reply["hookSpecificOutput"]["permissionDecision"].clone(), reply.to_string())
+}
+
+#[test]
+fn system_files_that_a_call_runs_are_read_with_the_rights_of_the_caller() {
+    if !is_root() {
+        return;
+    }
+    let system = SystemHome::new();
+    let project = system.test.path("shared");
+    let write = |name: &str, text: &str, mode: u32| {
+        let path = project.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let wipe = "# marker-in-file\nrm -rf --no-preserve-root /\n";
+    write("open.sh", wipe, 0o644);
+    write("fine.sh", "echo fine\n", 0o644);
+    write("Makefile", &format!("clean:\n\t{}", wipe.lines().last().unwrap()), 0o644);
+    write("closed.sh", wipe, 0o600);
+    write("private/inner.sh", wipe, 0o644);
+    std::os::unix::fs::symlink(project.join("closed.sh"), project.join("link.sh")).unwrap();
+    std::fs::set_permissions(project.join("private"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::set_permissions(&project, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let _guard = system.serve();
+    let payload = |tool: &str, input: Value| {
+        let mut payload: Value = serde_json::from_str(&system.test.bash("ls")).unwrap();
+        payload["cwd"] = json!(project);
+        payload["tool_name"] = json!(tool);
+        payload["tool_input"] = input;
+        payload
+    };
+    let run = |line: &str| call_as_stranger(&system, &payload("Bash", json!({ "command": line }))).0;
+    for (line, decision) in [
+        ("sh open.sh", json!("ask")),
+        // The rule of the test home denies `make`.
+        ("gmake clean", json!("ask")),
+        ("sh fine.sh", Value::Null),
+        ("sh closed.sh", Value::Null),
+        ("sh link.sh", Value::Null),
+        ("sh private/inner.sh", Value::Null),
+        ("sh missing.sh", Value::Null),
+    ] {
+        assert_eq!(run(line), decision, "{line}");
+    }
+    let edit = |name: &str, old: &str, new: &str| {
+        let input = json!({"file_path": project.join(name), "old_string": old, "new_string": new});
+        call_as_stranger(&system, &payload("Edit", input))
+    };
+    assert_eq!(edit("open.sh", "marker-in-file", "other").0, json!("ask"), "the rest of the file counts");
+    assert_eq!(edit("fine.sh", "fine", "good").0, Value::Null);
+    let (decision, reply) = edit("closed.sh", "marker-in-file", "other");
+    assert_eq!(decision, Value::Null, "{reply}");
+    assert!(!reply.contains("no-preserve-root"), "{reply}");
+
+    let records = system.records();
+    let files = records.iter().filter_map(|leaf| leaf["facts"]["files"].as_array()).flatten();
+    let name = |file: &Value| file["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let read: Vec<_> = files.map(|file| (name(file), file["sha256"].as_str().unwrap().to_owned())).collect();
+    let names: Vec<_> = read.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["open.sh", "Makefile", "fine.sh"]);
+    // `closed.sh` has the same content.
+    let hash = &read[0].1;
+    let closed =
+        |leaf: &&Value| leaf.to_string().contains("closed.sh") || leaf.to_string().contains("link.sh");
+    assert!(records.iter().any(|leaf| closed(&leaf)));
+    for leaf in records.iter().filter(closed) {
+        let text = leaf.to_string();
+        assert!(!text.contains(hash) && !text.contains("no-preserve-root"), "{text}");
+    }
+}
+
 #[test]
 fn system_root_needs_no_further_proof_and_is_recorded() {
     if !is_root() {

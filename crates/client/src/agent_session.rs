@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::{Stream, StreamExt as _};
 use serde_json::Value;
+use tenterhook_proto::MAX_MESSAGE_BYTES;
 use tenterhook_proto::v1::agent_service_client::AgentServiceClient;
 use tenterhook_proto::v1::generate_event::What;
 use tenterhook_proto::v1::{
@@ -16,7 +17,6 @@ use tenterhook_proto::v1::{
 };
 
 use crate::channel::Channel;
-use crate::client::MAX_MESSAGE_BYTES;
 use crate::events::{ModelResponse, ToolArgs, ToolCall, ToolResult};
 use crate::{Client, Error};
 

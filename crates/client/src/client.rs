@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tenterhook_proto::MAX_MESSAGE_BYTES;
 use tenterhook_proto::v1::HookResponse;
 use tenterhook_proto::v1::hook_service_client::HookServiceClient;
 use tokio::sync::{mpsc, watch};
@@ -13,8 +14,6 @@ use tokio::task::AbortHandle;
 use crate::channel::Channel;
 use crate::{Address, Error, Hook, hook_stream};
 
-/// Maximum message size: a payload of 32 MiB and its envelope.
-pub(crate) const MAX_MESSAGE_BYTES: usize = 33 * 1024 * 1024;
 /// How long [`Client::ready`] waits for the stream to open.
 const STREAM_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -150,15 +150,21 @@ impl CodeReader {
         code.at = found + 1;
         let args = self.read_items(code, false);
         self.bind_loop_variables(&[self.syntax().topic.unwrap_or_default()], &list_of(args.items));
-        (code.at, code.end) = (start, found);
+        let value = self.read_last_expression(code, start, found);
+        (code.at, code.end) = (end, outer);
+        Some(value)
+    }
+
+    /// Reads the expressions between two positions; returns the value of the last one.
+    fn read_last_expression(&mut self, code: &mut TokenCursor<'_>, start: usize, end: usize) -> CodeValue {
+        (code.at, code.end) = (start, end);
         let mut value = CodeValue::unknown();
-        while code.at < found {
+        while code.at < end {
             let before = code.at;
             value = self.read_expression(code);
             code.at += usize::from(code.at == before);
         }
-        (code.at, code.end) = (end, outer);
-        Some(value)
+        value
     }
 
     /// Reads `[f(x) for x in y]`, where the list follows the element and is read first.
@@ -191,13 +197,7 @@ impl CodeReader {
             }
             code.at += usize::from(code.at == before);
         }
-        (code.at, code.end) = (start, found);
-        let mut value = CodeValue::unknown();
-        while code.at < found {
-            let before = code.at;
-            value = self.read_expression(code);
-            code.at += usize::from(code.at == before);
-        }
+        let value = self.read_last_expression(code, start, found);
         self.depth -= 1;
         (code.at, code.end) = ((close + 1).min(outer), outer);
         Some(CodeValue::list(vec![value]))

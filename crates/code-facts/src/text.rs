@@ -67,20 +67,27 @@ pub(super) fn format_percent(template: &CodeValue, values: &CodeValue) -> CodeVa
             out.shape.push('%');
             continue;
         }
-        match list.next() {
-            Some(value) if value.is_text() && out.shape.len() < 16 * 1024 => {
-                out.shape.push_str(&value.shape);
-                out.known &= value.known;
-                out.from = out.from.max(value.from);
-            }
-            _ => {
-                out.shape.push('*');
-                out.known = false;
-            }
-        }
+        insert_value(&mut out, list.next());
     }
     out.shape.push_str(rest);
     out
+}
+
+/// Inserts a value into a template. A value that is not known text makes the result unknown.
+fn insert_value(out: &mut CodeValue, value: Option<&CodeValue>) {
+    /// Maximum length of a text to which values are added.
+    const MAX_FORMATTED_BYTES: usize = 16 * 1024;
+    match value {
+        Some(value) if value.is_text() && out.shape.len() < MAX_FORMATTED_BYTES => {
+            out.shape.push_str(&value.shape);
+            out.known &= value.known;
+            out.from = out.from.max(value.from);
+        }
+        _ => {
+            out.shape.push('*');
+            out.known = false;
+        }
+    }
 }
 
 /// Evaluates `"rm {}".format(x)`.
@@ -105,17 +112,7 @@ pub(super) fn format_braces(template: &CodeValue, args: &CallArgs) -> CodeValue 
         } else {
             key.parse::<usize>().ok().and_then(|at| args.items.get(at)).or_else(|| args.option(key))
         };
-        match value {
-            Some(value) if value.is_text() && out.shape.len() < 16 * 1024 => {
-                out.shape.push_str(&value.shape);
-                out.known &= value.known;
-                out.from = out.from.max(value.from);
-            }
-            _ => {
-                out.shape.push('*');
-                out.known = false;
-            }
-        }
+        insert_value(&mut out, value);
     }
     out.shape.push_str(rest);
     out

@@ -46,6 +46,10 @@ const fn call(name: &'static str, meaning: CallMeaning) -> LiteralCall {
     LiteralCall { name, meaning }
 }
 
+/// A table without calls, with the comments of C.
+const NO_CALLS: CallTable =
+    CallTable { calls: &[], comment: "//", added_words: &[], bare_arguments: false, insertion: None };
+
 /// Calls in Cargo build scripts.
 pub(crate) const RUST_CALLS: CallTable = CallTable {
     calls: &[
@@ -53,10 +57,8 @@ pub(crate) const RUST_CALLS: CallTable = CallTable {
         call("fs::remove_dir_all", CallMeaning::Delete),
         call("fs::remove_file", CallMeaning::Delete),
     ],
-    comment: "//",
     added_words: &[".arg", ".args"],
-    bare_arguments: false,
-    insertion: None,
+    ..NO_CALLS
 };
 
 /// Calls in Go programs.
@@ -66,10 +68,7 @@ pub(crate) const GO_CALLS: CallTable = CallTable {
         call("os.RemoveAll", CallMeaning::Delete),
         call("os.Remove", CallMeaning::Delete),
     ],
-    comment: "//",
-    added_words: &[],
-    bare_arguments: false,
-    insertion: None,
+    ..NO_CALLS
 };
 
 /// Calls in Gradle builds, written in Groovy or Kotlin.
@@ -80,10 +79,9 @@ pub(crate) const GRADLE_CALLS: CallTable = CallTable {
         call(".execute", CallMeaning::Shell),
         call("ProcessBuilder", CallMeaning::Words),
     ],
-    comment: "//",
-    added_words: &[],
     bare_arguments: true,
     insertion: Some("$"),
+    ..NO_CALLS
 };
 
 /// Calls in Rake tasks. Other code in a Rakefile is read as Ruby.
@@ -94,9 +92,9 @@ pub(crate) const RAKE_CALLS: CallTable = CallTable {
         call("rm_r", CallMeaning::Delete),
     ],
     comment: "#",
-    added_words: &[],
     bare_arguments: true,
     insertion: Some("#{"),
+    ..NO_CALLS
 };
 
 /// Calls in Invoke tasks and nox sessions. Other code in the file is read as Python.
@@ -109,9 +107,7 @@ pub(crate) const PYTHON_TASK_CALLS: CallTable = CallTable {
         call("local", CallMeaning::Shell),
     ],
     comment: "#",
-    added_words: &[],
-    bare_arguments: false,
-    insertion: None,
+    ..NO_CALLS
 };
 
 /// Returns the commands of all calls that the table lists, in order, in time linear in the length of the text.

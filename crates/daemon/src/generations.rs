@@ -263,6 +263,9 @@ impl ActiveConfig {
         // Read before the files, so that a change in the meantime is noticed.
         let stamps = FileStamps::of(base_files(home, env));
         let mut configuration = configure(home, env);
+        if home.is_machine_wide() {
+            configuration = configuration.for_other_accounts();
+        }
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
         let (mode, detail) = (configuration.mode, configuration.detail());

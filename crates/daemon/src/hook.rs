@@ -94,7 +94,7 @@ impl CallEvaluator for DaemonCall<'_> {
         daemon.undelivered.note_result(&call.event);
         let usage = session_usage::attach(daemon, harness, call, caller).await;
         let answered = std::mem::take(&mut self.callbacks).read(&call.event);
-        let outcome = fire_as(daemon, call, caller, self.payload_bytes, answered).await?;
+        let outcome = fire_as(daemon, call, self.peer, self.payload_bytes, answered).await?;
         if let Some(found) = usage {
             daemon.usage.mark_recorded(&found);
             daemon.unsaved_usage.note();
@@ -158,25 +158,32 @@ pub(crate) async fn fire(daemon: &Daemon, call: &HookCall) -> Result<Outcome, Fa
     fire_on_behalf(daemon, call, &[]).await
 }
 
-/// Evaluates a call that hooks of the calling program may have answered already. If `caller` is another account, the
-/// project's files are read with that account's rights.
+/// Evaluates a call that hooks of the calling program may have answered already. If the caller is another account, the
+/// project's files and the files that the call runs are read with that account's rights.
 async fn fire_as(
     daemon: &Daemon,
     call: &HookCall,
-    caller: Option<u32>,
+    peer: Peer,
     payload_bytes: usize,
     answered: Vec<(Finding, TraceEntry)>,
 ) -> Result<Outcome, Failure> {
     let place = WorkDirs::of(&call.event);
+    let caller = daemon.other_account(peer);
     let active = match caller {
         Some(account) => daemon.generations.for_account(&place, account).await,
         None => daemon.generations.active_for(&place),
     }?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, detail: &active.detail, payload_bytes };
-    let generation = &active.generation;
+    let account = peer.uid().filter(|_| daemon.home.is_machine_wide());
+    let for_account = account.map(|account| active.generation.clone().for_account(account));
+    let generation = for_account.as_ref().unwrap_or(&active.generation);
     let finished = flow::run_hooks(generation, call).await;
-    let evaluated = run_step(payload_bytes, || flow::evaluate(generation, call, answered, finished));
+    let evaluate = || flow::evaluate(generation, call, answered, finished);
+    // The evaluation may wait for a thread that reads files of another account.
+    let may_wait = caller.is_some() && call.event.tool.is_some();
+    let evaluated =
+        if may_wait { tokio::task::block_in_place(evaluate) } else { run_step(payload_bytes, evaluate) };
     Ok(evaluated.record(generation, &recorder, call).await)
 }
 

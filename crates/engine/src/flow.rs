@@ -43,7 +43,8 @@ pub async fn run_hooks(generation: &Generation, call: &HookCall) -> FinishedHook
 }
 
 /// Runs the second stage of [`fire`]: evaluates the rules on a call whose hooks have run, and folds all findings. The
-/// processor time is proportional to the length of the call's text, and the function never waits. `earlier` contains
+/// processor time is proportional to the length of the call's text, and the function does not wait for other programs.
+/// It may wait briefly for files if the generation is for another account. `earlier` contains
 /// findings of hooks outside this engine that have already answered. They are treated like findings of the
 /// generation's hooks and come first.
 pub fn evaluate(
@@ -55,7 +56,7 @@ pub fn evaluate(
     let FinishedHooks { started, findings: ran } = finished;
     let event = &call.event;
     let (mut findings, mut trace): (Vec<_>, Vec<_>) = earlier.into_iter().unzip();
-    let judged = generation.judge().judge(event);
+    let judged = generation.judge_event(event);
 
     findings.extend(ran.findings);
     findings.extend(judged.findings);
@@ -66,7 +67,7 @@ pub fn evaluate(
     let mut outcome = fold::fold(event, &findings);
     if let Some(input) = &outcome.tool_input {
         let changed = fold::with_tool_input(event, input);
-        let judged = generation.judge().judge(&changed);
+        let judged = generation.judge_event(&changed);
         findings.extend(judged.findings.into_iter().map(fold::without_modifications));
         trace.extend(judged.steps);
         (facts, file_effects) = (merge_observations(facts, judged.observed), judged.file_effects);

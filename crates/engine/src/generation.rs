@@ -7,9 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_event::EventKind;
+use tenterhook_event::{Event, EventKind};
 
-use crate::{Hook, HookId, Judge};
+use crate::{Hook, HookId, Judge, RuleJudgement};
 
 /// Limits on the number of hooks and on their run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,7 @@ pub struct Generation {
     skipped_hooks: Vec<HookId>,
     limits: HookLimits,
     judge: Arc<dyn Judge>,
+    account: Option<u32>,
 }
 
 /// Why a hook cannot be registered, removed or changed.
@@ -119,7 +120,7 @@ impl Generation {
         judge: Arc<dyn Judge>,
     ) -> Result<Self, RegisterError> {
         let (by_kind, skipped_hooks) = (BTreeMap::new(), Vec::new());
-        let empty = Self { name, hooks: Vec::new(), by_kind, skipped_hooks, limits, judge };
+        let empty = Self { name, hooks: Vec::new(), by_kind, skipped_hooks, limits, judge, account: None };
         hooks.into_iter().try_fold(empty, Self::with_hook)
     }
 
@@ -171,6 +172,20 @@ impl Generation {
         Self { skipped_hooks: hooks.to_vec(), ..self }
     }
 
+    /// Returns the configuration for a call that a user account of this machine makes.
+    #[must_use]
+    pub fn for_account(self, account: u32) -> Self {
+        Self { account: Some(account), ..self }
+    }
+
+    /// Evaluates the rules on an event of a call.
+    pub(crate) fn judge_event(&self, event: &Event) -> RuleJudgement {
+        match self.account {
+            Some(account) => self.judge.judge_for_account(event, account),
+            None => self.judge.judge(event),
+        }
+    }
+
     /// Returns the configuration with another name.
     #[must_use]
     pub fn with_name(self, name: String) -> Self {
@@ -209,11 +224,6 @@ impl Generation {
     /// Returns the limits.
     pub fn limits(&self) -> &HookLimits {
         &self.limits
-    }
-
-    /// Returns the judge, which evaluates the rules.
-    pub fn judge(&self) -> &dyn Judge {
-        self.judge.as_ref()
     }
 }
 

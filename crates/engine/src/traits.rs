@@ -50,6 +50,13 @@ pub struct RuleJudgement {
 pub trait Judge: Send + Sync {
     /// Evaluates all rules on this event.
     fn judge(&self, event: &Event) -> RuleJudgement;
+
+    /// Evaluates all rules on an event of a call that a user account of this machine makes. A judge that reads files
+    /// for other accounts must read them with the rights of that account.
+    fn judge_for_account(&self, event: &Event, account: u32) -> RuleJudgement {
+        let _ = account;
+        self.judge(event)
+    }
 }
 
 /// Stores decisions, for example in a ledger. If a decision cannot be recorded, the engine denies the call, provided
@@ -86,6 +93,10 @@ pub struct NoRecorder;
 impl<J: Judge + ?Sized> Judge for std::sync::Arc<J> {
     fn judge(&self, event: &Event) -> RuleJudgement {
         (**self).judge(event)
+    }
+
+    fn judge_for_account(&self, event: &Event, account: u32) -> RuleJudgement {
+        (**self).judge_for_account(event, account)
     }
 }
 

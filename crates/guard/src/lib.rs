@@ -9,6 +9,7 @@
 
 pub mod backtest;
 mod daemon_settings;
+mod file_access;
 mod hook_call;
 pub mod mcp_servers;
 mod pipeline;
@@ -28,6 +29,7 @@ pub mod usage;
 mod written_files;
 
 pub use daemon_settings::{DaemonSettings, ServiceSettings, TelemetrySettings};
+pub use file_access::FileRights;
 pub use hook_call::{
     BlockingCallEvaluator, CallEvaluator, RefusedCall, answer_call, answer_call_now, refuse_call_now,
 };

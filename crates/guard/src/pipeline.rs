@@ -13,8 +13,11 @@ use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder,
 use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, Origin, Outcome, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{FlaggedFile, LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionState};
+use tenterhook_policy::{
+    FlaggedFile, LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionFileChange, SessionState,
+};
 
+use crate::file_access::{FileAccess, FileRights};
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
@@ -65,8 +68,8 @@ pub struct Configuration {
     pub sessions: Option<SessionStateDir>,
     /// The MCP servers in the settings of harnesses.
     pub servers: KnownServers,
-    /// Whether files that a call runs are read and evaluated.
-    pub reads_run_files: bool,
+    /// Whose rights are used to read the files that a call runs.
+    pub file_rights: FileRights,
 }
 
 /// Where decisions are recorded.
@@ -93,7 +96,7 @@ struct RuleJudge {
     problems: usize,
     memory: SessionMemory,
     servers: KnownServers,
-    reads_run_files: bool,
+    file_rights: FileRights,
 }
 
 // === impl Configuration ===
@@ -195,8 +198,7 @@ impl Configuration {
             warnings,
             sessions,
             servers,
-            // The machine's home runs as root and must not read files for accounts that cannot read them.
-            reads_run_files: home.machine_run.is_none(),
+            file_rights: FileRights::Process,
         }
     }
 }
@@ -212,12 +214,19 @@ impl Configuration {
         })
     }
 
+    /// Returns the configuration of a daemon that serves other accounts: files of a call are read with the rights of
+    /// the account that makes the call.
+    #[must_use]
+    pub fn for_other_accounts(self) -> Self {
+        Self { file_rights: FileRights::Caller, ..self }
+    }
+
     /// Builds a generation for the caller's engine. Session state is stored.
     pub fn into_generation(self, user_home: Option<&Path>) -> Result<Generation, Failure> {
         let remembered = SessionMemory::read_write(self.sessions);
         let entries = count_entries(&self.problems);
         let rules =
-            RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.reads_run_files);
+            RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.file_rights);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::internal(error.to_string()))
     }
@@ -260,15 +269,7 @@ impl CallPipeline {
     ) -> Result<Self, Failure> {
         let detail = configuration.detail();
         let Configuration {
-            generation,
-            rules,
-            hooks,
-            limits,
-            problems,
-            sessions,
-            servers,
-            reads_run_files,
-            ..
+            generation, rules, hooks, limits, problems, sessions, servers, file_rights, ..
         } = configuration;
         // A call that is only evaluated reads the session state but does not change it.
         let remembered = match &memory {
@@ -281,7 +282,7 @@ impl CallPipeline {
             count_entries(&problems),
             remembered,
             servers,
-            reads_run_files,
+            file_rights,
         ));
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
@@ -336,7 +337,7 @@ impl CallPipeline {
         let mut facts = rules.facts(event, seen);
         // The files of a past call may have changed since.
         let files = match seen {
-            None => rules.read_run_files(event, &facts, &state),
+            None => rules.read_run_files(event, &facts, &state, &mut rules.file_rights.access_for(None)),
             Some(_) => None,
         };
         if let Some(files) = files {
@@ -359,11 +360,11 @@ impl RuleJudge {
         problems: usize,
         memory: SessionMemory,
         servers: KnownServers,
-        reads_run_files: bool,
+        file_rights: FileRights,
     ) -> Self {
         let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory, servers, reads_run_files }
+        Self { set, home, groups, problems, memory, servers, file_rights }
     }
 
     fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
@@ -415,7 +416,13 @@ impl RuleJudge {
     }
 
     /// Evaluates the rules on the facts of a call, and finds what later calls of the session depend on.
-    fn judge_facts(&self, event: &Event, facts: &Facts, state: &SessionState) -> PolicyJudgement {
+    fn judge_facts(
+        &self,
+        event: &Event,
+        facts: &Facts,
+        state: &SessionState,
+        account: Option<u32>,
+    ) -> PolicyJudgement {
         let facts = self.with_session_files(event, facts, None, state);
         let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
         if event.event != EventKind::PreTool {
@@ -428,20 +435,27 @@ impl RuleJudge {
             judged.steps.extend(flagged.steps);
         }
         if decision != Decision::Deny {
-            judged.delta.files = session_files::find_written_scripts(&facts, state);
-            judged.delta.not_created = session_files::find_filled(&facts, state);
+            let changes = &mut judged.delta.files;
+            let scripts = session_files::find_written_scripts(&facts, state).into_iter();
+            changes.extend(scripts.map(|(path, origin)| SessionFileChange::Origin(path, origin)));
+            let filled = session_files::find_filled(&facts, state).into_iter();
+            changes.extend(filled.map(SessionFileChange::Filled));
             let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
-            judged.delta.links = facts.created_links.iter().filter(is_new).cloned().collect();
+            let links = facts.created_links.iter().filter(is_new).cloned();
+            changes.extend(links.map(|(path, target)| SessionFileChange::Linked(path, target)));
             let is_sensitive = |path: &str| self.is_sensitive(event, path);
             let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
-            judged.delta.replaced_copies = session_files::find_replaced_copies(&facts, state, &copies);
+            let replaced = session_files::find_replaced_copies(&facts, state, &copies).into_iter();
+            changes.extend(replaced.map(SessionFileChange::CopyReplaced));
             copies.retain(|(path, original)| state.copies.get(path) != Some(original));
-            judged.delta.copies = copies;
+            changes
+                .extend(copies.into_iter().map(|(path, original)| SessionFileChange::Copied(path, original)));
         }
         // Events without a session id share one state, and a file that runs may still be denied.
         let is_own = event.harness_session_id.is_some() && facts.run_files.is_empty();
         if decision < Decision::Ask && is_own {
-            judged.delta.created = session_files::find_created(&facts, state, self.home.as_deref());
+            let created = session_files::find_created(&facts, state, self.home.as_deref(), account);
+            judged.delta.files.extend(created.into_iter().map(SessionFileChange::Created));
         }
         judged
     }
@@ -457,12 +471,12 @@ impl RuleJudge {
     }
 
     /// Returns the findings about files that the call writes and that run later.
-    fn judge_written_files(&self, event: &Event, facts: &Facts) -> WrittenFindings {
+    fn judge_written_files(&self, event: &Event, facts: &Facts, access: &mut FileAccess) -> WrittenFindings {
         if event.event != EventKind::PreTool {
             return WrittenFindings::default();
         }
         self.with_environment(event, None, |environment| {
-            written_files::judge_written_files(event, facts, environment, &self.set, self.reads_run_files)
+            written_files::judge_written_files(event, facts, environment, &self.set, access)
         })
     }
 
@@ -472,11 +486,12 @@ impl RuleJudge {
         event: &Event,
         facts: &Facts,
         state: &'s SessionState,
+        access: &mut FileAccess,
     ) -> Option<RunFiles<'s>> {
-        let is_wanted = self.reads_run_files && !facts.run_files.is_empty();
+        let is_wanted = access.is_allowed() && !facts.run_files.is_empty();
         is_wanted.then(|| {
             self.with_environment(event, None, |environment| {
-                RunFiles::collect(event, facts, environment, state)
+                RunFiles::collect(event, facts, environment, state, access)
             })
         })
     }
@@ -497,9 +512,9 @@ impl RuleJudge {
 
     /// Reports files that changed between the evaluation of a call and its end. The rules are evaluated before the file
     /// runs, and the file may be replaced in between.
-    fn report_changed_files(&self, event: &Event) -> Option<Finding> {
+    fn report_changed_files(&self, event: &Event, access: &mut FileAccess) -> Option<Finding> {
         let runs_commands = event.tool.as_ref().is_some_and(|tool| !tool.commands().is_empty());
-        if event.event != EventKind::PostTool || !self.reads_run_files || !runs_commands {
+        if event.event != EventKind::PostTool || !access.is_allowed() || !runs_commands {
             return None;
         }
         let before = self.memory.run_hashes(event);
@@ -507,7 +522,7 @@ impl RuleJudge {
             return None;
         }
         let (facts, state) = (self.facts(event, None), SessionState::default());
-        let files = self.read_run_files(event, &facts, &state)?;
+        let files = self.read_run_files(event, &facts, &state, access)?;
         let is_changed = |(path, hash): &(&str, &str)| before.get(*path).is_some_and(|known| known != hash);
         let changed: Vec<_> =
             files.hashes().filter(is_changed).map(|(path, _)| format!("`{path}`")).collect();
@@ -524,23 +539,40 @@ impl RuleJudge {
 
 impl Judge for RuleJudge {
     fn judge(&self, event: &Event) -> RuleJudgement {
+        self.judge_call(event, None)
+    }
+
+    fn judge_for_account(&self, event: &Event, account: u32) -> RuleJudgement {
+        self.judge_call(event, Some(account))
+    }
+}
+
+impl RuleJudge {
+    /// Evaluates all rules on an event. `account` is the account that makes the call, if it is known.
+    fn judge_call(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
+        let mut access = self.file_rights.access_for(account);
+        let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
         let (mut observed, mut touched) = (None, None);
         let judged = if self.set.handles(event.event) || self.set.counts_usage_of(event) {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
-            let written = self.judge_written_files(event, &facts);
+            let written = self.judge_written_files(event, &facts, &mut access);
             let runs_files = event.event == EventKind::PreTool && !facts.run_files.is_empty();
             let before = runs_files.then(|| self.memory.state_of(event, &self.set));
-            let files = before.as_ref().and_then(|state| self.read_run_files(event, &facts, state));
+            let files =
+                before.as_ref().and_then(|state| self.read_run_files(event, &facts, state, &mut access));
             let judge = |state: &SessionState| {
-                let mut judged = self.judge_facts(event, &facts, state);
+                let mut judged = self.judge_facts(event, &facts, state, other_account);
                 let hashes = files.iter().flat_map(RunFiles::hashes);
                 let new =
                     hashes.filter(|(path, hash)| state.run_hashes.get(*path).is_none_or(|old| old != hash));
-                judged.delta.run_hashes.extend(new.map(|(path, hash)| (path.to_owned(), hash.to_owned())));
+                let run =
+                    |(path, hash): (&str, &str)| SessionFileChange::Run(path.to_owned(), hash.to_owned());
+                judged.delta.files.extend(new.map(run));
                 let is_new = |file: &&(String, FlaggedFile)| state.flagged.get(&file.0) != Some(&file.1);
-                judged.delta.flagged.extend(written.flagged.iter().filter(is_new).cloned());
+                let flagged = written.flagged.iter().filter(is_new).cloned();
+                judged.delta.files.extend(flagged.map(|(path, file)| SessionFileChange::Flagged(path, file)));
                 judged
             };
             let mut judged = self.memory.judge(event, &self.set, judge);
@@ -558,7 +590,7 @@ impl Judge for RuleJudge {
             PolicyJudgement::default()
         };
         let mut findings = judged.findings;
-        findings.extend(self.report_changed_files(event));
+        findings.extend(self.report_changed_files(event, &mut access));
         if event.event == EventKind::SessionStart && self.problems > 0 {
             // Users who do not run `tenterhook check` must still learn that a rule does not apply.
             let message = format!(

@@ -12,21 +12,22 @@
 //! - For a file that the session downloaded, the user is asked, even if no rule matches its content.
 //! - For any other file, a `deny` becomes an `ask`, and an `ask` is dropped.
 //!
-//! The record contains path, size and hash of each file, never its content.
+//! The record contains path, size and hash of each file, never its content. [`FileAccess`] decides whose rights are
+//! used to read them. If a file cannot be read in time, the user is asked.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tenterhook_event::{Decision, Event, Finding, Flow, TraceEntry};
+use tenterhook_event::{Decision, Event, Finding, Flow, Origin, TraceEntry};
 use tenterhook_facts::{
     EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts, SessionFilePaths,
 };
-use tenterhook_files::FileClass;
 use tenterhook_policy::{FileOrigin, PolicyJudgement, RuleSet, SessionState};
 
-use crate::symlinks::{self, SymlinkProbe};
+use crate::file_access::{FileAccess, FileReader};
+use crate::symlinks;
 use crate::task_files;
 
 /// Maximum number of files that are read for one call.
@@ -35,6 +36,9 @@ const MAX_FILES: usize = 8;
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 /// Maximum number of passes: a file that is read may run further files, which the next pass reads.
 const MAX_PASSES: usize = 3;
+
+/// Reason for asking about a call whose files could not be read in time.
+const UNREAD_IN_TIME: &str = "the files that this call runs could not be read in time";
 
 /// What the files of a call add to its judgement.
 #[derive(Debug, Default)]
@@ -65,7 +69,8 @@ pub(crate) struct RunFiles<'s> {
     texts: RunTexts,
     /// The facts derived with the commands of the files, and the number of these files.
     derived: Option<(usize, Facts)>,
-    probe: SymlinkProbe,
+    /// Whether a file could not be read in time.
+    is_late: bool,
 }
 
 /// Evaluates the rules on a call together with the files that it would run. Returns the findings that are not in
@@ -78,8 +83,9 @@ pub(crate) fn judge_run_files(
     rules: &RuleSet,
     base: &PolicyJudgement,
 ) -> FileFindings {
+    let late = files.is_late.then(|| Finding::decided(Origin::Engine, Decision::Ask, UNREAD_IN_TIME));
     if files.read.is_empty() {
-        return FileFindings::default();
+        return FileFindings { findings: late.into_iter().collect(), ..FileFindings::default() };
     }
     let state = files.state;
     let is_own = |request: &RunFile| {
@@ -94,7 +100,8 @@ pub(crate) fn judge_run_files(
         }
         tenterhook_policy::judge(event, &with_files, state, rules)
     };
-    let mut added = FileFindings { observed: Some(files.observed()), ..FileFindings::default() };
+    let (findings, observed) = (late.into_iter().collect(), Some(files.observed()));
+    let mut added = FileFindings { findings, observed, ..FileFindings::default() };
     let own = files.texts.filtered(is_own);
     if !own.is_empty() {
         added.add(judge(&own), base, &files.names(is_own), |decision| decision);
@@ -117,6 +124,27 @@ fn weaken_decision(decision: Decision) -> Decision {
 pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
     let digits = |byte: &u8| format!("{byte:02x}");
     Sha256::digest(bytes).iter().map(digits).collect::<Vec<_>>().concat()
+}
+
+/// Reads the files of a request, at most `max_files`, with their paths.
+fn find_files(
+    request: &RunFile,
+    home: Option<&str>,
+    max_files: usize,
+    reader: &mut FileReader,
+) -> Vec<(String, Vec<u8>)> {
+    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
+    for alternatives in task_files::find_candidates(request, home) {
+        if found.len() >= max_files {
+            break;
+        }
+        let read = |path: PathBuf| {
+            let path = normalize_path(&path);
+            reader.read(&path, MAX_FILE_BYTES).map(|bytes| (path, bytes))
+        };
+        found.extend(alternatives.into_iter().find_map(read));
+    }
+    found
 }
 
 /// Removes `.` and `..` from an absolute path.
@@ -184,16 +212,16 @@ impl<'s> RunFiles<'s> {
         facts: &Facts,
         environment: &EvalEnvironment<'_>,
         state: &'s SessionState,
+        access: &mut FileAccess,
     ) -> Self {
-        let (probe, texts, home) =
-            (SymlinkProbe::default(), RunTexts::default(), environment.home.map(str::to_owned));
-        let mut files =
-            Self { state, home, requested: Vec::new(), read: Vec::new(), texts, derived: None, probe };
+        let (texts, home) = (RunTexts::default(), environment.home.map(str::to_owned));
+        let (requested, read, derived) = (Vec::new(), Vec::new(), None);
+        let mut files = Self { state, home, requested, read, texts, derived, is_late: false };
         let mut wanted = facts.run_files.clone();
         for _ in 0..MAX_PASSES {
             let before = files.read.len();
             for request in wanted {
-                files.read_request(request);
+                files.read_request(request, access);
             }
             if files.read.len() == before {
                 break;
@@ -204,6 +232,7 @@ impl<'s> RunFiles<'s> {
             files.derived = Some((files.read.len(), derived));
             wanted = found;
         }
+        files.is_late = access.is_late();
         files
     }
 
@@ -242,12 +271,14 @@ impl<'s> RunFiles<'s> {
         read.map(|file| (file.path.as_str(), file.sha256.as_str()))
     }
 
-    fn read_request(&mut self, request: RunFile) {
+    fn read_request(&mut self, request: RunFile, access: &mut FileAccess) {
         if self.requested.len() >= MAX_FILES || self.requested.contains(&request) {
             return;
         }
         self.requested.push(request.clone());
-        let found = self.find_files(&request);
+        let (wanted, home, count) = (request.clone(), self.home.clone(), MAX_FILES - self.read.len());
+        let found = access.run(move |reader| find_files(&wanted, home.as_deref(), count, reader));
+        let found = found.unwrap_or_default();
         // The user is asked about a downloaded file even if it is too large to be read.
         let unread = || self.is_downloaded(&request.path).then(|| (request.path.clone(), Vec::new()));
         let found = if found.is_empty() { unread().into_iter().collect() } else { found };
@@ -273,30 +304,6 @@ impl<'s> RunFiles<'s> {
 
     fn is_downloaded(&self, path: &str) -> bool {
         self.state.files.get(path) == Some(&FileOrigin::Downloaded)
-    }
-
-    /// Reads the files of a request, with their paths.
-    fn find_files(&mut self, request: &RunFile) -> Vec<(String, Vec<u8>)> {
-        let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-        for alternatives in task_files::find_candidates(request, self.home.as_deref()) {
-            if self.read.len() + found.len() >= MAX_FILES {
-                break;
-            }
-            let read = |path: PathBuf| {
-                let path = normalize_path(&path);
-                self.read_bytes(&path).map(|bytes| (path, bytes))
-            };
-            found.extend(alternatives.into_iter().find_map(read));
-        }
-        found
-    }
-
-    /// Reads a regular file. Returns `None` if access would have to wait for a directory to be mounted.
-    fn read_bytes(&mut self, path: &str) -> Option<Vec<u8>> {
-        if self.probe.may_block(path) {
-            return None;
-        }
-        tenterhook_files::read_bytes(Path::new(path), FileClass::Named, MAX_FILE_BYTES).ok().flatten()
     }
 
     /// Returns the names of the files that `keep` selects, for use in a reason.

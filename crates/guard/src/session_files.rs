@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tenterhook_facts::{
     ExecLocation, Facts, FileEffect, FileOp, PathFact, PathLocation, ShellCommand, TextSpan,
+    interpreter_of_file,
 };
 use tenterhook_policy::{FileOrigin, SessionState};
 
-use crate::symlinks::SymlinkProbe;
+use crate::symlinks::{SymlinkProbe, may_see};
 
 /// Maximum number of files of one kind that one call adds to the state of its session.
 const MAX_CALL_FILES: usize = 64;
@@ -104,18 +105,16 @@ const DECODERS: &[(&str, &[&str])] = &[
     ("uudecode", &["o"]),
 ];
 
-/// File name extensions of scripts.
-const SCRIPT_EXTENSIONS: &[&str] = &[
-    "sh", "bash", "zsh", "ksh", "fish", "py", "pyw", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php",
-    "lua", "mk", "just", "ipynb", "ps1",
-];
+/// File name extensions of files that programs other than the interpreters of scripts run.
+const TASK_EXTENSIONS: &[&str] = &["fish", "mk", "just", "ipynb"];
 
 /// Whether a file with this name is likely to be run.
 fn may_be_run(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => {
-            SCRIPT_EXTENSIONS.contains(&extension) || name == "package.json"
+            let is_task = TASK_EXTENSIONS.contains(&extension) || name == "package.json";
+            is_task || interpreter_of_file(name).is_some()
         }
         _ => true,
     }
@@ -206,8 +205,14 @@ const MOUNTING_PROGRAMS: &[&str] = &[
 
 /// Returns the paths outside the project that a call creates: paths that it writes and that do not exist yet. If
 /// directories on the way are missing as well, the topmost one is returned. A call that moves files from elsewhere
-/// creates nothing: it may bring data of the user.
-pub(crate) fn find_created(facts: &Facts, state: &SessionState, home: Option<&str>) -> Vec<String> {
+/// creates nothing: it may bring data of the user. `account` is the account that makes the call, if it is another one:
+/// it does not learn whether a path exists that it cannot see.
+pub(crate) fn find_created(
+    facts: &Facts,
+    state: &SessionState,
+    home: Option<&str>,
+    account: Option<u32>,
+) -> Vec<String> {
     let (mut created, mut probe) = (BTreeSet::<String>::new(), SymlinkProbe::default());
     if facts.effects.iter().any(|effect| effect.does == FileOp::Move) {
         return Vec::new();
@@ -224,7 +229,9 @@ pub(crate) fn find_created(facts: &Facts, state: &SessionState, home: Option<&st
         if is_hidden || created.len() >= MAX_CALL_FILES || state.not_created.contains(path) {
             continue;
         }
-        created.extend(probe.find_first_absent(path).map(str::to_owned));
+        if account.is_none_or(|account| may_see(path, account)) {
+            created.extend(probe.find_first_absent(path).map(str::to_owned));
+        }
     }
     created.retain(|path| !state.created.contains(path) && !state.not_created.contains(path));
     created.into_iter().collect()

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, TraceEntry, TraceStatus};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{PolicyJudgement, RuleSet, SessionState, SpendTotals, StateDelta};
+use tenterhook_policy::{PolicyJudgement, RuleSet, SessionState, StateDelta};
 
 use tenterhook_home::read_file;
 use tenterhook_home::{make_private_dir, write_atomic};
@@ -274,30 +274,16 @@ impl SessionMemory {
             None => (opened.combined_state(rules), StateDelta::default()),
         };
         let mut judgement = judge(&before);
-        if self.is_writable && !without_known(&judgement.delta, &added).is_empty() {
+        if self.is_writable && !judgement.delta.without(&added).is_empty() {
             // Another process may have changed the state since it was read.
             opened = sessions.open(event, true);
             if added.is_empty() {
                 before = opened.combined_state(rules);
                 judgement = judge(&before);
             }
-            let new = without_known(&judgement.delta, &added);
+            let new = judgement.delta.without(&added);
             opened.store(&new, rules, sessions);
-            added.labels.extend(new.labels);
-            added.label_ends.extend(new.label_ends);
-            added.matched.extend(new.matched);
-            added.warned.extend(new.warned);
-            added.files.extend(new.files);
-            added.copies.extend(new.copies);
-            added.created.extend(new.created);
-            added.not_created.extend(new.not_created);
-            added.replaced_copies.extend(new.replaced_copies);
-            added.links.extend(new.links);
-            added.flagged.extend(new.flagged);
-            added.run_hashes.extend(new.run_hashes);
-            added.spent = added.spent.or(new.spent);
-            added.earlier = added.earlier.saturating_add(new.earlier);
-            added.reported = added.reported.or(new.reported);
+            added.extend(new);
         }
         self.remember(event.id, before, added);
         judgement.steps.extend(opened.notes.into_iter().map(failure_step));
@@ -331,26 +317,6 @@ pub(crate) fn session_key(event: &Event) -> String {
 
 fn is_stateful(event: &Event, rules: &RuleSet) -> bool {
     rules.is_stateful(event.event) || rules.counts_usage_of(event)
-}
-
-/// Returns the part of a change that has not been applied for this event yet.
-fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
-    let mut new = delta.clone();
-    new.labels.retain(|label| !known.labels.contains(label));
-    new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
-    new.warned.retain(|warning| !known.warned.contains(warning));
-    new.files.retain(|file| !known.files.contains(file));
-    new.copies.retain(|copy| !known.copies.contains(copy));
-    new.created.retain(|path| !known.created.contains(path));
-    new.not_created.retain(|path| !known.not_created.contains(path));
-    new.replaced_copies.retain(|path| !known.replaced_copies.contains(path));
-    new.links.retain(|link| !known.links.contains(link));
-    new.flagged.retain(|file| !known.flagged.contains(file));
-    new.run_hashes.retain(|file| !known.run_hashes.contains(file));
-    if known.adds_spending() {
-        (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
-    }
-    new
 }
 
 fn lock_cache(cache: &Mutex<StateCache>) -> MutexGuard<'_, StateCache> {

@@ -104,6 +104,19 @@ impl SymlinkProbe {
     }
 }
 
+/// Whether an account may search every directory on the way to a path, as far as the directories exist. Rights that the
+/// account has only through a group are ignored, so the answer may be false for a path that the account can see.
+pub(crate) fn may_see(path: &str, account: u32) -> bool {
+    let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at.max(1)));
+    let mut found =
+        parents.map_while(|parent| rustix::fs::statat(CWD, parent, AtFlags::SYMLINK_NOFOLLOW).ok());
+    found.all(|stat| {
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        let needed = if stat.st_uid == account { Mode::XUSR } else { Mode::XOTH };
+        mode.contains(needed)
+    })
+}
+
 /// Returns whether the file system has a block device. The kernel gives all other file systems a device number with
 /// major number 0.
 #[cfg(target_os = "linux")]

@@ -12,40 +12,16 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tenterhook_command_files::{CommandText, RunLocation, autorun_commands, dockerfile_steps, kind_by_name};
 use tenterhook_event::{Decision, Event, Finding, Flow, Origin, ToolCall, TraceEntry, TraceStatus};
-use tenterhook_facts::{EvalEnvironment, Facts, FileOp, RunFile, RunText, RunTexts};
-use tenterhook_files::FileClass;
-use tenterhook_policy::{FlaggedFile, RuleSet, SessionState, SourceLayer};
+use tenterhook_facts::{EvalEnvironment, Facts, FileOp, RunFile, RunText, RunTexts, interpreter_of_file};
+use tenterhook_policy::{FlaggedFile, Rule, RuleSet, SessionState};
 
+use crate::file_access::FileAccess;
 use crate::symlinks::SymlinkProbe;
 
 /// Maximum size of a file that is evaluated.
 const MAX_WRITTEN_BYTES: usize = 64 * 1024;
 /// Maximum number of files of one call that are evaluated.
 const MAX_WRITTEN_FILES: usize = 8;
-
-/// Interpreters of scripts, by file name extension.
-const INTERPRETERS: &[(&str, &str)] = &[
-    ("sh", "sh"),
-    ("bash", "bash"),
-    ("zsh", "zsh"),
-    ("ksh", "ksh"),
-    ("py", "python3"),
-    ("pyw", "python3"),
-    ("js", "node"),
-    ("mjs", "node"),
-    ("cjs", "node"),
-    ("ts", "node"),
-    ("mts", "node"),
-    ("rb", "ruby"),
-    ("rake", "ruby"),
-    ("pl", "perl"),
-    ("php", "php"),
-    ("lua", "lua"),
-];
-
-/// Built-in rule files that apply to commands on a build machine. Deletions and downloads there do not affect this
-/// machine, but the commands can send secrets elsewhere.
-const BUILD_MACHINE_RULES: &[&str] = &["rules/credentials.yaml", "rules/exfiltration.yaml"];
 
 /// What the files that a call writes add to its judgement.
 #[derive(Debug, Default)]
@@ -64,17 +40,17 @@ struct RunnableText {
     location: RunLocation,
 }
 
-/// Returns the findings about a call that writes files with commands. If `reads_files` is set, a file that the call
-/// edits may be read.
+/// Returns the findings about a call that writes files with commands. A file that the call edits is read with
+/// `access`.
 pub(crate) fn judge_written_files(
     event: &Event,
     facts: &Facts,
     environment: &EvalEnvironment<'_>,
     rules: &RuleSet,
-    reads_files: bool,
+    access: &mut FileAccess,
 ) -> WrittenFindings {
     let mut found = WrittenFindings::default();
-    for (path, text) in written_texts(event, facts, reads_files).into_iter().take(MAX_WRITTEN_FILES) {
+    for (path, text) in written_texts(event, facts, access).into_iter().take(MAX_WRITTEN_FILES) {
         for runnable in runnable_texts(&path, &text) {
             let call = ToolCall::new("Bash", json!({ "command": runnable.command }));
             let inner = Event { tool: Some(call), ..event.clone() };
@@ -119,14 +95,14 @@ pub(crate) fn judge_flagged_files(facts: &Facts, state: &SessionState) -> Writte
 
 /// Returns the content of each file that a call writes: the content of a write, the result of an edit, or text that a
 /// command writes to a file.
-fn written_texts(event: &Event, facts: &Facts, reads_files: bool) -> Vec<(String, String)> {
+fn written_texts(event: &Event, facts: &Facts, access: &mut FileAccess) -> Vec<(String, String)> {
     let Some(tool) = &event.tool else { return Vec::new() };
     let mut written = Vec::new();
     if tool.is_edit() {
         let mut effects =
             facts.effects.iter().filter(|effect| matches!(effect.does, FileOp::Write | FileOp::Append));
         let Some(path) = effects.find_map(|effect| effect.path.resolved.as_deref()) else { return written };
-        if let Some(text) = edited_text(tool, path).filter(|_| reads_files) {
+        if let Some(text) = edited_text(tool, path, access) {
             written.push((path.to_owned(), text));
         } else {
             let fragments = tool.contents().into_iter();
@@ -147,7 +123,7 @@ fn written_texts(event: &Event, facts: &Facts, reads_files: bool) -> Vec<(String
 }
 
 /// Returns the content of a file after an edit that replaces text.
-fn edited_text(tool: &ToolCall, path: &str) -> Option<String> {
+fn edited_text(tool: &ToolCall, path: &str, access: &mut FileAccess) -> Option<String> {
     let edits = tool.args.get("edits").and_then(Value::as_array);
     let edits = edits.map_or_else(|| std::slice::from_ref(&tool.args), Vec::as_slice);
     let read = |edit: &Value| {
@@ -155,11 +131,9 @@ fn edited_text(tool: &ToolCall, path: &str) -> Option<String> {
         Some((text("old_string")?, text("new_string")?))
     };
     let edits: Vec<(String, String)> = edits.iter().map(read).collect::<Option<_>>()?;
-    if SymlinkProbe::default().may_block(path) {
-        return None;
-    }
-    let bytes = tenterhook_files::read_bytes(Path::new(path), FileClass::Named, MAX_WRITTEN_BYTES as u64);
-    let text = String::from_utf8(bytes.ok().flatten()?).ok()?;
+    let path = path.to_owned();
+    let bytes = access.run(move |reader| reader.read(&path, MAX_WRITTEN_BYTES as u64))?;
+    let text = String::from_utf8(bytes?).ok()?;
     let replace = |text: String, (old, new): &(String, String)| {
         if old.is_empty() { text + new } else { text.replacen(old.as_str(), new, 1) }
     };
@@ -168,11 +142,8 @@ fn edited_text(tool: &ToolCall, path: &str) -> Option<String> {
 
 /// Returns the commands of a file that runs later: a whole script, or the commands in a settings file.
 fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-    let interpreter = INTERPRETERS.iter().find(|(known, _)| extension == Some(*known));
-    let script = match interpreter {
-        Some((_, program)) => Some(format!("{program} {}", quote_path(path))),
+    let script = match interpreter_of_file(path) {
+        Some(program) => Some(format!("{program} {}", quote_path(path))),
         None => text.starts_with("#!").then(|| quote_path(path)),
     };
     if let Some(command) = script {
@@ -195,9 +166,7 @@ fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
 /// Whether a finding matters for a command at this location.
 fn applies_at(location: RunLocation, by: &Origin, rules: &RuleSet) -> bool {
     let Origin::Rule(id) = by else { return true };
-    let rule = rules.rule(id).filter(|rule| rule.layer() == SourceLayer::Baseline);
-    location != RunLocation::BuildMachine
-        || rule.is_none_or(|rule| BUILD_MACHINE_RULES.contains(&rule.source()))
+    location != RunLocation::BuildMachine || rules.rule(id).is_none_or(Rule::applies_on_build_machines)
 }
 
 fn quote_path(path: &str) -> String {

@@ -3,8 +3,9 @@
 //! Runs work for another account in a separate thread with the rights of that account.
 //!
 //! A machine-wide daemon runs as root and reads directories that its callers name. The kernel must decide what a
-//! caller may read. On Linux, the thread takes the caller's user and groups before it accesses a path, so no link can
-//! lead to a file that the caller cannot read. If the thread cannot change its user and groups (on another platform,
+//! caller may read. On Linux, the thread takes the caller's user and groups for its accesses before it accesses a path,
+//! so no link can lead to a file that the caller cannot read. Its real and saved user stay those of the daemon:
+//! otherwise the caller could send signals to the thread, and SIGKILL ends the whole daemon. If the thread cannot change its user and groups (on another platform,
 //! or because the daemon is not root), it reads only files that belong to the caller.
 
 use std::io::Result;
@@ -21,7 +22,7 @@ pub enum ReadRights {
 
 impl ReadRights {
     /// The account that files must belong to; `None` if the kernel checks every access.
-    pub(crate) fn required_owner(self) -> Option<u32> {
+    pub fn required_owner(self) -> Option<u32> {
         match self {
             Self::KernelChecked => None,
             Self::OwnerMustBe(account) => Some(account),
@@ -43,17 +44,20 @@ pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) ->
     started.map(drop)
 }
 
-/// Permanently gives this thread the user and the groups of an account. Returns whether this succeeded.
+/// Gives this thread the user and the groups of an account for all accesses. Returns whether this succeeded.
 #[cfg(target_os = "linux")]
 fn become_account(account: u32) -> bool {
-    use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+    use rustix::thread::{Gid, Uid, capabilities, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
     let (primary, groups) = groups_of(account);
     let groups: Vec<_> = groups.into_iter().map(Gid::from_raw).collect();
     let (group, user) = (Gid::from_raw(primary), Uid::from_raw(account));
-    // These calls change only this thread. Changing to a user other than root also drops the capabilities.
+    let own = rustix::process::getuid();
+    // These calls change only this thread. Changing from root to another user also drops the effective capabilities,
+    // unless the daemon was started with settings that keep them.
     set_thread_groups(&groups).is_ok()
         && set_thread_res_gid(group, group, group).is_ok()
-        && set_thread_res_uid(user, user, user).is_ok()
+        && set_thread_res_uid(own, user, own).is_ok()
+        && (user.is_root() || capabilities(None).is_ok_and(|sets| sets.effective.is_empty()))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -96,5 +100,31 @@ mod tests {
             assert_eq!((rights, uid), (ReadRights::OwnerMustBe(65_534), own.as_raw()));
         }
         assert_eq!(rustix::process::geteuid(), own);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_account_cannot_send_signals_to_the_thread() {
+        use std::os::unix::process::CommandExt;
+        // Without root, the thread keeps the account of this process.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (started, thread) = channel();
+        let (end, ended) = channel::<()>();
+        spawn_as(65_534, move |_| {
+            started.send(rustix::thread::gettid().as_raw_nonzero()).unwrap();
+            ended.recv().unwrap_err();
+        })
+        .unwrap();
+        let probe = format!("kill -0 {}", thread.recv().unwrap());
+        let status = |uid: u32| {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &probe]).stderr(std::process::Stdio::null()).uid(uid).gid(uid);
+            shell.status().unwrap().success()
+        };
+        assert!(status(0), "the thread is running");
+        assert!(!status(65_534));
+        drop(end);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tenterhook_event::Event;
 use tenterhook_policy::{
-    LoadMode, LoadedRules, PriceTable, Problem, RuleSet, RuleSettings, RuleSource, SourceLayer,
+    LoadMode, LoadedRules, PriceTable, Problem, RulePage, RuleSet, RuleSettings, RuleSource, SourceLayer,
 };
 
 use crate::Home;
@@ -405,5 +405,23 @@ impl SourceFile {
             layer: self.layer,
             trusted: self.standing == Standing::Trusted,
         }
+    }
+
+    /// Returns the lines of one rule: from its first line up to the next rule at the same indentation.
+    pub fn rule_lines(&self, line: usize) -> Vec<&str> {
+        let depth = |line: &str| line.len() - line.trim_start().len();
+        let mut lines = self.yaml.lines().skip(line.saturating_sub(1));
+        let Some(first) = lines.next() else { return Vec::new() };
+        let rule = lines.take_while(|line| line.trim().is_empty() || depth(line) > depth(first));
+        let mut rule: Vec<_> = std::iter::once(first).chain(rule).collect();
+        while rule.last().is_some_and(|line| line.trim().is_empty()) {
+            rule.pop();
+        }
+        rule
+    }
+
+    /// Returns the description of one rule in words.
+    pub fn rule_page(&self, id: &str) -> Option<RulePage> {
+        tenterhook_policy::rule_pages(&self.source()).into_iter().find(|page| page.id == id)
     }
 }

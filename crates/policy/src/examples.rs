@@ -92,7 +92,7 @@ fn example_event(example: &RuleExample) -> Event {
     }
 }
 
-fn describe_example(example: &RuleExample) -> String {
+pub(crate) fn describe_example(example: &RuleExample) -> String {
     match example {
         RuleExample::Command(text) => text.clone(),
         RuleExample::Call(call) => match (&call.tool, &call.prompt) {

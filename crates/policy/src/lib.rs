@@ -38,6 +38,7 @@ mod fnv;
 mod index;
 mod judge;
 mod load;
+mod page;
 mod prices;
 mod rule;
 #[cfg(feature = "schema")]
@@ -50,12 +51,15 @@ pub use budget::{DailySpend, ReportedUsage, SpendTotals};
 pub use compile::{LoadMode, LoadedRules, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
 pub use judge::{PolicyJudgement, RuleNote, explain, judge};
+pub use page::{RulePage, rule_pages};
 pub use prices::{ModelPrice, Money, PriceTable};
 pub use rule::{Rule, RuleMode, Severity};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use source::{BuiltInPack, RuleSettings, RuleSource, SourceLayer};
-pub use state::{FileOrigin, FlaggedFile, MAX_COUNTED_MATCHES, MAX_LABELS, SessionState, StateDelta};
+pub use state::{
+    FileOrigin, FlaggedFile, MAX_COUNTED_MATCHES, MAX_LABELS, SessionFileChange, SessionState, StateDelta,
+};
 pub use tenterhook_document::Problem;
 pub use tenterhook_facts::{EvalEnvironment, Facts, facts};
 pub use tenterhook_programs::{CommandSummary, Programs, UserProgram, UserProgramFile};

@@ -44,6 +44,8 @@ pub struct Rule {
     pub(crate) expires: Option<Timestamp>,
     pub(crate) overrides: Vec<String>,
     pub(crate) locked: bool,
+    /// Whether the rule also applies to commands that run on a build machine.
+    pub(crate) build_machines: bool,
     /// Number of the rule's file, if only the first matching rule of that file applies.
     pub(crate) first_of: Option<usize>,
     /// Whether the reason is fixed: no text of the rule may reach a model.
@@ -138,6 +140,11 @@ impl Rule {
     /// Whether the rule is enforced or only monitored.
     pub fn mode(&self) -> RuleMode {
         self.mode
+    }
+
+    /// Whether the rule also applies to commands in pipelines, which run on a build machine.
+    pub fn applies_on_build_machines(&self) -> bool {
+        self.build_machines
     }
 
     /// Returns the layer that the rule belongs to.

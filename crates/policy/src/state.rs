@@ -84,6 +84,28 @@ pub struct SessionState {
     pub run_hashes: BTreeMap<String, String>,
 }
 
+/// What an event does with a file, as far as it matters for later events of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionFileChange {
+    /// A file that may be run later was written or downloaded.
+    Origin(String, FileOrigin),
+    /// A copy was deleted or replaced.
+    CopyReplaced(String),
+    /// A file was copied; the second path is its original.
+    Copied(String, String),
+    /// A path was created outside the project.
+    Created(String),
+    /// A path that the session created may contain data from elsewhere from now on.
+    Filled(String),
+    /// A symbolic link was created; the second path is its target.
+    Linked(String, String),
+    /// A file with a command that a rule denies was written.
+    Flagged(String, FlaggedFile),
+    /// A file with this hash is run.
+    Run(String, String),
+}
+
 /// Changes that one event makes to the state of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StateDelta {
@@ -109,30 +131,9 @@ pub struct StateDelta {
     /// Budget warnings that are shown with this event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<String>,
-    /// Files whose origin is new or has changed.
+    /// What the event does with files, in the order in which it is applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<(String, FileOrigin)>,
-    /// New copies, each with the path of its original.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copies: Vec<(String, String)>,
-    /// Paths that the event creates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub created: Vec<String>,
-    /// Paths in `created` that may contain data from elsewhere after the event.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_created: Vec<String>,
-    /// Paths in `copies` that the event deletes or replaces.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub replaced_copies: Vec<String>,
-    /// Symbolic links that the event creates, each with its target.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub links: Vec<(String, String)>,
-    /// Files that the event writes with a command that a rule denies.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flagged: Vec<(String, FlaggedFile)>,
-    /// Files that the event runs, with hashes that are not stored yet.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub run_hashes: Vec<(String, String)>,
+    pub files: Vec<SessionFileChange>,
 }
 
 // === impl SessionState ===
@@ -191,35 +192,45 @@ impl SessionState {
         for warning in delta.warned.iter().take(MAX_COUNTED_RULES.saturating_sub(self.warned.len())) {
             self.warned.insert(warning.clone());
         }
-        for (path, origin) in &delta.files {
-            if self.files.len() >= MAX_SESSION_FILES && *origin == FileOrigin::Downloaded {
-                // A download matters more than a file that the session wrote itself.
-                let written = self.files.iter().find(|(_, known)| **known == FileOrigin::Written);
-                if let Some(path) = written.map(|(path, _)| path.clone()) {
-                    self.files.remove(&path);
+        for change in &delta.files {
+            self.apply_file_change(change);
+        }
+    }
+
+    fn apply_file_change(&mut self, change: &SessionFileChange) {
+        match change {
+            SessionFileChange::Origin(path, origin) => self.set_origin(path, *origin),
+            SessionFileChange::CopyReplaced(path) => {
+                self.copies.remove(path);
+            }
+            SessionFileChange::Copied(path, original) => insert_bounded(&mut self.copies, path, original),
+            SessionFileChange::Created(path) => {
+                if self.created.len() < MAX_SESSION_FILES {
+                    self.created.insert(path.clone());
                 }
             }
-            if self.files.len() < MAX_SESSION_FILES || self.files.contains_key(path) {
-                let known = self.files.entry(path.clone()).or_insert(*origin);
-                // A downloaded file that is changed still contains what was downloaded.
-                *known = (*known).max(*origin);
+            SessionFileChange::Filled(path) => {
+                if self.created.remove(path) {
+                    self.not_created.insert(path.clone());
+                }
+            }
+            SessionFileChange::Linked(path, target) => insert_bounded(&mut self.links, path, target),
+            SessionFileChange::Flagged(path, flagged) => insert_bounded(&mut self.flagged, path, flagged),
+            SessionFileChange::Run(path, hash) => insert_bounded(&mut self.run_hashes, path, hash),
+        }
+    }
+
+    fn set_origin(&mut self, path: &str, origin: FileOrigin) {
+        if self.files.len() >= MAX_SESSION_FILES && origin == FileOrigin::Downloaded {
+            // A download matters more than a file that the session wrote itself.
+            let written = self.files.iter().find(|(_, known)| **known == FileOrigin::Written);
+            if let Some(path) = written.map(|(path, _)| path.clone()) {
+                self.files.remove(&path);
             }
         }
-        self.copies.retain(|path, _| !delta.replaced_copies.contains(path));
-        insert_bounded(&mut self.copies, &delta.copies);
-        insert_bounded(&mut self.links, &delta.links);
-        insert_bounded(&mut self.flagged, &delta.flagged);
-        for path in delta.created.iter().take(MAX_SESSION_FILES.saturating_sub(self.created.len())) {
-            self.created.insert(path.clone());
-        }
-        for path in delta.not_created.iter().filter(|path| self.created.remove(*path)) {
-            self.not_created.insert(path.clone());
-        }
-        for (path, hash) in &delta.run_hashes {
-            if self.run_hashes.len() < MAX_SESSION_FILES || self.run_hashes.contains_key(path) {
-                self.run_hashes.insert(path.clone(), hash.clone());
-            }
-        }
+        // A downloaded file that is changed still contains what was downloaded.
+        let origin = self.files.get(path).map_or(origin, |known| origin.max(*known));
+        insert_bounded(&mut self.files, path, &origin);
     }
 
     /// Whether there is nothing to store.
@@ -228,12 +239,10 @@ impl SessionState {
     }
 }
 
-/// Adds entries to a map of files, up to its maximum size.
-fn insert_bounded<T: Clone>(map: &mut BTreeMap<String, T>, entries: &[(String, T)]) {
-    for (path, value) in entries {
-        if map.len() < MAX_SESSION_FILES || map.contains_key(path) {
-            map.insert(path.clone(), value.clone());
-        }
+/// Adds an entry to a map of files, up to its maximum size.
+fn insert_bounded<T: Clone>(map: &mut BTreeMap<String, T>, path: &str, value: &T) {
+    if map.len() < MAX_SESSION_FILES || map.contains_key(path) {
+        map.insert(path.to_owned(), value.clone());
     }
 }
 
@@ -246,14 +255,35 @@ impl StateDelta {
             && self.matched.is_empty()
             && self.warned.is_empty()
             && self.files.is_empty()
-            && self.copies.is_empty()
-            && self.created.is_empty()
-            && self.not_created.is_empty()
-            && self.replaced_copies.is_empty()
-            && self.links.is_empty()
-            && self.flagged.is_empty()
-            && self.run_hashes.is_empty()
             && !self.adds_spending()
+    }
+
+    /// Adds the changes of a later evaluation of the same event.
+    pub fn extend(&mut self, later: Self) {
+        let Self { labels, label_ends, matched, needed, spent, earlier, reported, warned, files } = later;
+        self.labels.extend(labels);
+        self.label_ends.extend(label_ends);
+        self.matched.extend(matched);
+        self.needed.extend(needed);
+        self.spent = self.spent.or(spent);
+        self.earlier = self.earlier.saturating_add(earlier);
+        self.reported = self.reported.or(reported);
+        self.warned.extend(warned);
+        self.files.extend(files);
+    }
+
+    /// Returns the changes that are not in `known`. A rule that matched, and spend, count only once.
+    #[must_use]
+    pub fn without(&self, known: &Self) -> Self {
+        let mut new = self.clone();
+        new.labels.retain(|label| !known.labels.contains(label));
+        new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
+        new.warned.retain(|warning| !known.warned.contains(warning));
+        new.files.retain(|change| !known.files.contains(change));
+        if known.adds_spending() {
+            (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
+        }
+        new
     }
 
     /// Whether the event adds spend.
@@ -305,11 +335,15 @@ mod tests {
     #[test]
     fn a_downloaded_file_stays_downloaded() {
         let mut state = SessionState::default();
-        let delta = |origin| StateDelta { files: vec![("/x".to_owned(), origin)], ..StateDelta::default() };
+        let delta = |origin| StateDelta {
+            files: vec![SessionFileChange::Origin("/x".to_owned(), origin)],
+            ..StateDelta::default()
+        };
         state.apply(&delta(FileOrigin::Downloaded));
         state.apply(&delta(FileOrigin::Written));
         assert_eq!(state.files["/x"], FileOrigin::Downloaded);
-        let many = (0..300).map(|at| (format!("/{at}"), FileOrigin::Written)).collect();
+        let many =
+            (0..300).map(|at| SessionFileChange::Origin(format!("/{at}"), FileOrigin::Written)).collect();
         state.apply(&StateDelta { files: many, ..StateDelta::default() });
         assert_eq!(state.files.len(), MAX_SESSION_FILES);
     }

@@ -16,6 +16,7 @@ mod features;
 mod hostile;
 mod links;
 mod open_paths;
+mod pages;
 mod properties;
 mod refusals;
 mod review;

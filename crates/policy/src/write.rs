@@ -12,6 +12,7 @@ const ORDER: &[&str] = &[
     "description",
     "severity",
     "mode",
+    "build_machines",
     "match",
     "when",
     "unparsed",

@@ -28,10 +28,11 @@ pub fn decode_utf16(bytes: &[u8]) -> String {
     script.trim_start_matches('\u{feff}').to_owned()
 }
 
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
+/// Decodes base64. `None` if the text contains another character; white space is ignored, as .NET does.
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let (mut bits, mut count) = (0_u32, 0_u32);
-    for byte in text.trim_end_matches('=').bytes() {
+    for byte in text.trim_end().trim_end_matches('=').bytes().filter(|byte| !byte.is_ascii_whitespace()) {
         let value = match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,

@@ -28,7 +28,7 @@ pub use ast::{
     PowerShellScript, PowerShellStage, PowerShellStatement, StringPart,
 };
 pub use cmd_line::{CmdCommand, split_cmd_commands, split_cmd_words, strip_cmd_condition};
-pub use encoded::{decode_encoded_command, decode_utf16};
+pub use encoded::{decode_base64, decode_encoded_command, decode_utf16};
 pub use recognize::begins_with_powershell;
 
 /// Maximum nesting depth of blocks and expressions. Deeper text is not parsed.

@@ -5,6 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+/// Maximum size of a message in bytes: a payload of 32 MiB, and 1 MiB for the other fields. The SDKs use the same value.
+pub const MAX_MESSAGE_BYTES: usize = 33 * 1024 * 1024;
+
 /// Messages of protocol version 1.
 pub mod v1 {
     include!("generated/tenterhook.v1.rs");

@@ -69,6 +69,7 @@ pub use command::ShellCommand;
 use descriptor::OpenSink;
 pub use file_effects::names_whole_directory;
 pub(crate) use find::find_targets;
+pub use interpret::interpreter_of_file;
 pub use options::ShellOption;
 use scope::ShellScope;
 use simple_command::ElementChoice;

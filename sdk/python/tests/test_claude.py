@@ -8,7 +8,8 @@ import asyncio
 import pytest
 from claude_agent_sdk import HookMatcher
 
-from tenterhook import GUARDED_EVENTS, TenterhookError, tenterhook_hooks
+from tenterhook import GUARDED_EVENTS, NativeReply, TenterhookError, tenterhook_hooks
+from tenterhook.claude import interpret_reply
 
 
 def given(event, **fields):
@@ -152,3 +153,16 @@ async def test_without_a_daemon_the_answers_of_callbacks_still_count(daemon):
     with pytest.raises(TenterhookError):
         await call(answering(client, "Stop", {}), given("Stop", stop_hook_active=False))
     await client.close()
+
+
+def test_only_exit_code_2_refuses_and_other_codes_are_failures():
+    def reply(exit_code, stdout="", stderr=""):
+        return interpret_reply("PreToolUse", NativeReply(stdout, stderr, exit_code))
+
+    denied = reply(2, stderr="no\n")
+    assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert denied["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+    assert (reply(0), reply(0, '{"a": 1}\n')) == ({}, {"a": 1})
+    for exit_code, stdout in [(1, ""), (1, '{"a": 1}'), (127, ""), (0, "no JSON"), (0, "[1]")]:
+        with pytest.raises(TenterhookError, match="the reply"):
+            reply(exit_code, stdout)

@@ -118,7 +118,7 @@ async def cancels_itself(event):
         (raises, "KeyError: 'gone'"),
         (lambda event: {"action": "block"}, "TypeError: a hook must return a HookResponse, not {'action': 'block'}"),
         (lambda event: HookResponse.modified(x=object()), "TypeError: Object of type object is not JSON serializable"),
-        (lambda event: HookResponse.modified(x="y" * 16 * 2**20), "ValueError: the modification has 16777225 bytes"),
+        (lambda event: HookResponse.modified(x="y" * 33 * 2**20), "ValueError: the modification has 34603017 bytes"),
         (lambda event: HookResponse.block(""), "ValueError: a block needs a reason"),
         (cancels_itself, "the handler was cancelled from within"),
     ],

@@ -59,7 +59,9 @@ fn unknown_part(commands: &BTreeMap<String, String>, command: &str) -> Option<St
 fn every_command_in_running_text_exists() {
     let commands = commands();
     let mut problems = Vec::new();
-    for (path, page) in pages() {
+    // The examples of rules contain options that are only for the hook programs.
+    let is_text = |path: &Path| !path.ends_with("docs/reference/rules.md");
+    for (path, page) in pages().into_iter().filter(|(path, _)| is_text(path)) {
         for span in running_text(&page).split('`').skip(1).step_by(2) {
             let span = span.replace('\n', " ");
             let command = span.split([';', '|', '<', '>']).next().unwrap_or_default();

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use tenterhook_harness::MAX_PAYLOAD_BYTES;
+use tenterhook_proto::MAX_MESSAGE_BYTES;
 use tenterhook_proto::v1::agent_service_server::{self, AgentServiceServer};
 use tenterhook_proto::v1::hook_service_server::{self, HookServiceServer};
 
@@ -30,8 +31,8 @@ pub(crate) const FIRE: &str = "/tenterhook.v1.HookService/Fire";
 /// The stream on which a program answers for its hooks.
 pub(crate) const HOOK_STREAM: &str = "/tenterhook.v1.HookService/HookStream";
 
-/// Maximum message size: a payload and the fields around it.
-const MAX_MESSAGE_BYTES: usize = MAX_PAYLOAD_BYTES + 1024 * 1024;
+// A message contains a payload and other fields.
+const _: () = assert!(MAX_MESSAGE_BYTES == MAX_PAYLOAD_BYTES + 1024 * 1024);
 
 /// Builds the router with every gRPC method.
 pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {

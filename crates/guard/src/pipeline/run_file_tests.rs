@@ -24,14 +24,8 @@ impl Project {
         let home = Home::in_dir(dir.path().join("state"));
         let read = Configuration::read_trusted(&home, &Env::default(), &WorkDirs::default());
         let memory = SessionMemory::read_write(read.sessions);
-        let judge = RuleJudge::new(
-            read.rules,
-            Some(dir.path()),
-            0,
-            memory,
-            KnownServers::Unknown,
-            read.reads_run_files,
-        );
+        let judge =
+            RuleJudge::new(read.rules, Some(dir.path()), 0, memory, KnownServers::Unknown, read.file_rights);
         Self { dir, judge, calls: std::cell::Cell::default() }
     }
 
@@ -294,7 +288,12 @@ fn reading_eight_large_files_is_timed() {
             }
         });
         let collected = median(&|| {
-            std::hint::black_box(project.judge.read_run_files(&event, &facts, &state));
+            std::hint::black_box(project.judge.read_run_files(
+                &event,
+                &facts,
+                &state,
+                &mut FileRights::Process.access_for(None),
+            ));
         });
         let whole = median(&|| {
             std::hint::black_box(project.judge.judge(&event));

@@ -78,8 +78,7 @@ pub(crate) fn compile_rule(
     });
     let mut matcher = wire.matches;
     wrong.extend(matcher.normalize().err().map(RuleError::from));
-    let usual =
-        if matches!(limit, Some(RuleLimit::Budget(_))) { DEFAULT_BUDGET_EVENTS } else { DEFAULT_EVENTS };
+    let usual = usual_events(matches!(limit, Some(RuleLimit::Budget(_))));
     let kinds = matcher.event.get_or_insert_with(|| OneOrMore(usual.to_vec())).0.clone();
     let overrides = wire.overrides.map(|ids| ids.0).unwrap_or_default();
     if wrong.len() == already_wrong {
@@ -111,9 +110,15 @@ pub(crate) fn compile_rule(
         expires: wire.expires.map(|expires| expires.0),
         overrides,
         locked: wire.locked,
+        build_machines: wire.build_machines.or(header.build_machines).unwrap_or(true),
         first_of: (header.order == wire::RuleOrder::First).then_some(number),
         fixed_reason: false,
     })
+}
+
+/// Returns the events that a rule applies to if it names none.
+pub(crate) fn usual_events(is_budget: bool) -> &'static [EventKind] {
+    if is_budget { DEFAULT_BUDGET_EVENTS } else { DEFAULT_EVENTS }
 }
 
 fn compile_rewrite(wire: wire::RewriteSpec, objects: bool) -> Result<RewriteAction, RuleError> {

@@ -115,6 +115,7 @@ pub(crate) fn undecodable_rule(record: Option<&[u8]>) -> Rule {
         expires: None,
         overrides: Vec::new(),
         locked: true,
+        build_machines: true,
         first_of: None,
         fixed_reason: false,
     }

@@ -214,7 +214,7 @@ impl EffectCondition {
     }
 }
 
-fn describe_operation(does: FileOp) -> &'static str {
+pub(super) fn describe_operation(does: FileOp) -> &'static str {
     match does {
         FileOp::Read => "reads",
         FileOp::Write => "writes",

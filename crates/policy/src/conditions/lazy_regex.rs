@@ -42,6 +42,11 @@ impl LazyRegex {
         Self { text: text.into(), letters: OnceLock::new(), built: OnceLock::new() }
     }
 
+    /// Returns the text of the pattern.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Checks that a string is a valid regular expression.
     pub(crate) fn validate(text: &str) -> Result<(), RegexError> {
         build_regex(text).map(drop).map_err(|error| {

@@ -7,6 +7,7 @@
 //! handle a new condition.
 
 mod check;
+pub(crate) mod describe;
 mod effect;
 pub(crate) mod glob;
 pub(crate) mod lazy_regex;

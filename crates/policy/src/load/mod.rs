@@ -17,7 +17,8 @@ use lists::NamedLists;
 
 /// Version of the rule file format.
 const RULE_FILE_VERSION: i64 = 1;
-const RULE_FILE_KEYS: &[&str] = &["version", "pack", "title", "enabled", "mode", "order", "lists", "rules"];
+const RULE_FILE_KEYS: &[&str] =
+    &["version", "pack", "title", "enabled", "mode", "build_machines", "order", "lists", "rules"];
 
 /// A rule file, as far as it could be read.
 pub(crate) struct RuleFile {
@@ -29,6 +30,7 @@ pub(crate) struct RuleFile {
 #[derive(Debug, Default)]
 pub(crate) struct RuleFileHeader {
     pub(crate) mode: RuleMode,
+    pub(crate) build_machines: Option<bool>,
     pub(crate) order: wire::RuleOrder,
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn read_rule_file(source: &RuleSource<'_>, problems: &mut Vec<Problem
     }
     let mut header = RuleFileHeader {
         mode: read_key(&document, "mode", "the rules of this file are enforced", &mut report),
+        build_machines: read_key(&document, "build_machines", "", &mut report),
         order: read_key(&document, "order", "all rules of this file count", &mut report),
     };
     read_key::<Option<String>>(&document, "title", "", &mut report);

@@ -73,3 +73,15 @@ fn generated_code_is_what_the_files_say() {
         assert!(there == wanted, "`{name}` is stale: `make generate` writes it anew");
     }
 }
+
+#[test]
+fn the_sdks_accept_messages_of_the_documented_size() {
+    let read = |path: &str| std::fs::read_to_string(root().join("..").join(path)).unwrap();
+    let mebibytes = tenterhook_proto::MAX_MESSAGE_BYTES / 1024 / 1024;
+    let proto = read("proto/tenterhook/v1/hooks.proto").replace("\n// ", " ");
+    assert!(proto.contains(&format!("a message is larger than {mebibytes} MiB")), "{mebibytes}");
+    for path in ["sdk/python/src/tenterhook/channel.py", "sdk/typescript/src/connection/channel.ts"] {
+        let constant = format!("MAX_MESSAGE_BYTES = {mebibytes} * 1024 * 1024");
+        assert!(read(path).contains(&constant), "{path}: `{constant}` is missing");
+    }
+}

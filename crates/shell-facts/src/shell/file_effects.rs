@@ -117,12 +117,13 @@ impl ShellReader<'_> {
     }
 }
 
-/// Whether a pattern names everything in a directory outside the project: `~/x/*`.
+/// Whether a pattern names everything below a directory (`./**`), or everything in a directory outside the project
+/// (`~/x/*`).
 pub fn names_whole_directory(path: &PathFact) -> bool {
     let last = path.resolved.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     path.pattern
         && !path.dynamic
-        && path.in_project.is_none()
+        && (path.in_project.is_none() || last == "**")
         && last.contains('*')
         && last.chars().all(|c| matches!(c, '*' | '?' | '.'))
 }

@@ -343,28 +343,38 @@ pub(super) fn is_powershell_file(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("ps1"))
 }
 
-/// Interpreters of files that have no `#!` line, by the end of their names.
+/// Interpreters of scripts, by file name extension.
 const PROGRAMS_BY_EXTENSION: &[(&str, &str)] = &[
+    ("sh", "sh"),
+    ("bash", "bash"),
+    ("zsh", "zsh"),
+    ("ksh", "ksh"),
     ("py", "python"),
+    ("pyw", "python"),
     ("js", "node"),
     ("mjs", "node"),
+    ("cjs", "node"),
     ("ts", "node"),
+    ("mts", "node"),
     ("rb", "ruby"),
+    ("rake", "ruby"),
     ("pl", "perl"),
     ("php", "php"),
     ("lua", "lua"),
     ("ps1", "pwsh"),
 ];
 
+/// Returns the interpreter of a script, by its file name extension.
+pub fn interpreter_of_file(path: &str) -> Option<&'static str> {
+    let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
+    PROGRAMS_BY_EXTENSION.iter().find(|(known, _)| *known == extension).map(|(_, program)| *program)
+}
+
 /// Returns the interpreter in the `#!` line of a script. Without this line the name of the file decides; a shell runs
 /// all other files.
 fn script_program<'t>(file: &str, text: &'t str) -> &'t str {
     let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
-        let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
-        return PROGRAMS_BY_EXTENSION
-            .iter()
-            .find(|(known, _)| *known == extension)
-            .map_or("sh", |(_, program)| program);
+        return interpreter_of_file(file).unwrap_or("sh");
     };
     let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     words.find(|word| *word != "env" && !word.starts_with('-')).unwrap_or("sh")

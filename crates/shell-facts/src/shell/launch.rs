@@ -128,13 +128,10 @@ impl ShellReader<'_> {
 
     /// Analyses the shell command in a line for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
     fn run_escapes(&mut self, line: &str, escapes: &[&str], program: &str, scope: &ShellScope) {
-        let line = line.trim_start_matches(['+', ':', ' ']);
-        let line = line
-            .strip_prefix("silent")
-            .map_or(line, |rest| rest.strip_prefix("! ").unwrap_or(rest).trim_start());
+        let line = skip_command_prefix(line);
         let mut inner = scope.started_by(program);
-        if let Some(rest) = escapes.iter().find_map(|start| line.strip_prefix(start)) {
-            return self.read_text(rest.trim_end_matches("| q").trim(), &mut inner);
+        if let Some(command) = shell_command_after(line, escapes) {
+            return self.read_text(command, &mut inner);
         }
         // `e FILE`, `r FILE` and `w FILE` in an editor.
         let is_editor = escapes.contains(&"r !");
@@ -302,12 +299,20 @@ fn skip_sed_address(command: &str) -> &str {
 
 /// Returns the shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
 pub(super) fn shell_escape_text(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(['+', ':']);
-    let text =
-        text.strip_prefix("silent").map_or(text, |rest| rest.strip_prefix('!').unwrap_or(rest).trim_start());
-    let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
-    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
-    Some(rest.trim_end_matches("| q").trim())
+    let line = skip_command_prefix(text);
+    SHELL_ESCAPES.iter().find_map(|(_, escapes)| shell_command_after(line, escapes))
+}
+
+/// Skips what may precede a command of an editor: `:`, `+`, `silent`, `silent!`.
+fn skip_command_prefix(line: &str) -> &str {
+    let line = line.trim_start_matches(['+', ':', ' ']);
+    line.strip_prefix("silent").map_or(line, |rest| rest.strip_prefix("! ").unwrap_or(rest).trim_start())
+}
+
+/// Returns the shell command after one of these escapes.
+fn shell_command_after<'l>(line: &'l str, escapes: &[&str]) -> Option<&'l str> {
+    let command = escapes.iter().find_map(|escape| line.strip_prefix(escape))?;
+    Some(command.trim_end_matches("| q").trim())
 }
 
 /// Returns the content of a double-quoted string.

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from . import handling
+from .channel import MAX_MESSAGE_BYTES
 from .events import read_event
 from .hooks import Hook
 from .response import HookResponse
@@ -26,8 +27,8 @@ _MAX_KEPT_RESPONSES = 1024
 """Maximum number of responses that are kept in case the daemon did not receive them."""
 _STREAM_CHECK_SECONDS = 0.01
 """Interval in seconds at which the code checks whether the stream is open."""
-_MAX_MODIFIED_BYTES = 15 * 1024 * 1024
-"""Maximum size of a modification: a message may have at most 16 MiB, and sending a larger one breaks the stream."""
+_MAX_MODIFIED_BYTES = MAX_MESSAGE_BYTES - 1024 * 1024
+"""Maximum size of a modification: sending a message that is too large breaks the stream."""
 _ACTIONS = {"continue": pb.CONTINUE, "block": pb.BLOCK, "retry": pb.RETRY, "skip": pb.SKIP}
 
 

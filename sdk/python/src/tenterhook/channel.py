@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-_MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+MAX_MESSAGE_BYTES = 33 * 1024 * 1024
+"""Maximum size of a message: a payload of 32 MiB, and 1 MiB for the other fields."""
 _OPTIONS = [
-    ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
-    ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     # The daemon is local, so the proxy settings in the environment are ignored.
     ("grpc.enable_http_proxy", 0),
 ]

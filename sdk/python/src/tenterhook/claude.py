@@ -40,6 +40,8 @@ _DECIDING = (*_GATES, "UserPromptExpansion", "Stop", "SubagentStop", "PreCompact
 """Events in which a callback can block an action. Its answer becomes part of Tenterhook's record of the event."""
 _DEFAULT_CALLBACK_SECONDS = 60.0
 """Default time limit of a callback, in seconds."""
+_REFUSAL_EXIT_CODE = 2
+"""Exit code with which a hook program refuses the action."""
 _MAX_TIMEOUT_SECONDS = 3600
 """Largest timeout that is read as seconds. Larger numbers are read as milliseconds, as in older documentation."""
 
@@ -168,22 +170,34 @@ def _asker(client: TenterhookClient, on_failure: str, timeout_ms: int) -> Ask:
         outputs = [dict(answer.output) for answer in callbacks if answer.output is not None]
         try:
             outcome = await client.fire_native("claude-code", event, given, timeout_ms=timeout_ms, callbacks=callbacks)
+            reply = interpret_reply(event, outcome.reply) if outcome.reply else None
         except TenterhookError as error:
             if on_failure == "block" and event in _GATES:
                 return refusal(event, f"Tenterhook could not be reached: {error}")
             if left := unjudged(event, outputs):
                 return left
             raise
-        return with_permissions(_heard(event, outcome.reply), outputs) if outcome.reply else {}
+        return {} if reply is None else with_permissions(reply, outputs)
 
     return ask
 
 
-def _heard(event: str, reply: NativeReply) -> Output:
-    """Interprets the exit code and output of a hook program in the same way as Claude Code."""
-    if reply.exit_code != 0:
+def interpret_reply(event: str, reply: NativeReply) -> Output:
+    """Interprets the exit code and output of a hook program in the same way as Claude Code: exit code 2 refuses, and
+    any other code except 0 is a failure, like output that is not a JSON object."""
+    if reply.exit_code == _REFUSAL_EXIT_CODE:
         return refusal(event, reply.stderr.strip() or "blocked")
-    return cast("Output", json.loads(reply.stdout)) if reply.stdout.strip() else {}
+    if reply.exit_code != 0:
+        raise TenterhookError(f"the reply has exit code {reply.exit_code}: {reply.stderr.strip()}")
+    if not reply.stdout.strip():
+        return {}
+    try:
+        output = json.loads(reply.stdout)
+    except ValueError as error:
+        raise TenterhookError(f"the reply is not JSON: {error}") from error
+    if not isinstance(output, dict):
+        raise TenterhookError("the reply is not a JSON object")
+    return cast("Output", output)
 
 
 def _name_of(callback: HookCallback, otherwise: str) -> str:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import type { TenterhookClient } from "../client.js";
-import { asError } from "../errors.js";
+import { asError, TenterhookError } from "../errors.js";
 import type { NativeCallback, NativeReply } from "../fire.js";
 import { answerWithoutTenterhook, mergeWithReply, obeyed, refusal, residue, withPermissions } from "./answers.js";
 import { DECIDING_EVENTS, GATES, GUARDED_EVENTS } from "./events.js";
@@ -89,10 +89,21 @@ function createAsk(client: TenterhookClient, onFailure: "block" | "continue", ti
   };
 }
 
-/** Interprets the exit code and output of a hook program in the same way as Claude Code. */
-function interpretReply(event: ClaudeHookEvent, { stdout, stderr, exitCode }: NativeReply): HookJSONOutput {
-  if (exitCode === 2) return refusal(event, stderr.trim());
-  return stdout.trim() === "" ? {} : (JSON.parse(stdout) as HookJSONOutput);
+/**
+ * Interprets the exit code and output of a hook program in the same way as Claude Code: exit code 2 refuses, and any
+ * other code except 0 is a failure, like output that is not a JSON object.
+ */
+export function interpretReply(event: ClaudeHookEvent, { stdout, stderr, exitCode }: NativeReply): HookJSONOutput {
+  if (exitCode === 2) return refusal(event, stderr.trim() || "blocked");
+  if (exitCode !== 0) {
+    throw new TenterhookError("internal", `the reply has exit code ${exitCode}: ${stderr.trim()}`);
+  }
+  if (stdout.trim() === "") return {};
+  const output: unknown = JSON.parse(stdout);
+  if (typeof output !== "object" || output === null || Array.isArray(output)) {
+    throw new TenterhookError("internal", "the reply is not a JSON object");
+  }
+  return output as HookJSONOutput;
 }
 
 /** Wraps a callback of an event that is not sent to Tenterhook, so that the client obeys its refusals. */

@@ -23,8 +23,8 @@ export interface CallSettings {
 }
 
 /**
- * Slightly more than the daemon's limit of 32 MiB for a payload, so that the daemon reports the error of a payload
- * that is too large.
+ * Maximum size of a message: a payload of 32 MiB, and 1 MiB for the other fields. The daemon reports the error of a
+ * payload that is too large.
  */
 const MAX_MESSAGE_BYTES = 33 * 1024 * 1024;
 

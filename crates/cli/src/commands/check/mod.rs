@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_engine::{Hook, HookLimits, load};
-use tenterhook_guard::Configuration;
 use tenterhook_guard::mcp_servers::{KnownServers, read_servers, unknown_servers};
+use tenterhook_guard::{Configuration, FileRights};
 use tenterhook_home::WorkDirs;
 use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
 use tenterhook_profile::ProblemLevel;
@@ -153,6 +153,6 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         warnings: Vec::new(),
         sessions: None,
         servers: KnownServers::Unknown,
-        reads_run_files: false,
+        file_rights: FileRights::None,
     })
 }

@@ -17,7 +17,6 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 pub(super) use excerpt::problem_excerpt as show_problem;
-pub(super) use show::rule_lines;
 
 const EXAMPLES: &str = "\
 Rules come from four layers: the built-in packs, the organisation (/etc/tenterhook/policy.yaml), you

@@ -123,21 +123,8 @@ fn rule_text(view: &RuleOverview<'_>, rule: &Rule, part: Option<&SourceFile>) ->
     for mark in view.marks(rule) {
         let _ = writeln!(text, "  {WARN}{mark}{WARN:#}");
     }
-    for line in part.map(|part| rule_lines(&part.yaml, rule.line())).unwrap_or_default() {
+    for line in part.map(|part| part.rule_lines(rule.line())).unwrap_or_default() {
         let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
     }
     text
-}
-
-/// Returns the lines of one rule: from its first line up to the next rule at the same indentation.
-pub(in crate::commands) fn rule_lines(text: &str, line: usize) -> Vec<&str> {
-    let depth = |line: &str| line.len() - line.trim_start().len();
-    let mut lines = text.lines().skip(line.saturating_sub(1));
-    let Some(first) = lines.next() else { return Vec::new() };
-    let rule = lines.take_while(|line| line.trim().is_empty() || depth(line) > depth(first));
-    let mut rule: Vec<_> = std::iter::once(first).chain(rule).collect();
-    while rule.last().is_some_and(|line| line.trim().is_empty()) {
-        rule.pop();
-    }
-    rule
 }

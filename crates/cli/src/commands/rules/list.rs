@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use tenterhook_home::{SourceFile, Sources, WorkDirs, packs::PackList};
 use tenterhook_policy::{Rule, RuleSet};
 
-use crate::commands::policy::rule_lines;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
+
+/// Maximum number of examples of each kind that are listed before the text of a rule, which contains all of them.
+const MAX_SHOWN_EXAMPLES: usize = 5;
 
 /// List all rules, pack by pack
 #[derive(Debug, clap::Args)]
@@ -23,7 +25,7 @@ pub(super) struct ListRulesArgs {
     pack: Option<String>,
 }
 
-/// Show the text of one rule
+/// Show what one rule matches, and its text
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook rules show recursive-delete")]
 pub(super) struct ShowArgs {
@@ -140,11 +142,14 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
         return Err(CommandError::user(format!("unknown rule `{}`", args.id))
             .hint("search with `tenterhook rules search TEXT`"));
     };
-    let written = catalog.text_of(rule).map(|text| rule_lines(&text.yaml, rule.line())).unwrap_or_default();
+    let source = catalog.text_of(rule);
+    let written = source.map(|text| text.rule_lines(rule.line())).unwrap_or_default();
+    let page = source.and_then(|text| text.rule_page(rule.id()));
     if context.terminal.json {
         let mut answer = catalog.json(rule);
         if let Some(answer) = answer.as_object_mut() {
             answer.insert("yaml".to_owned(), written.join("\n").into());
+            answer.insert("page".to_owned(), json!(page));
         }
         context.terminal.print_json(&answer)?;
         return Ok(ExitCode::SUCCESS);
@@ -152,6 +157,13 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
     let place = format!("{}:{}", tame(rule.source()), rule.line());
     let mut text =
         format!("{}  {DIM}{} · {} · {place}{DIM:#}\n\n", catalog.line(rule), rule.severity(), rule.layer());
+    for (title, lines) in page.iter().flat_map(|page| page.sections(MAX_SHOWN_EXAMPLES)) {
+        let _ = writeln!(text, "{BOLD}{title}{BOLD:#}");
+        for line in lines {
+            let _ = writeln!(text, "  - {}", tame(&line));
+        }
+        text.push('\n');
+    }
     for line in written {
         let _ = writeln!(text, "{}", line.chars().filter(|c| !c.is_control()).collect::<String>());
     }
@@ -163,7 +175,7 @@ pub(super) fn search(context: &Context, args: &SearchArgs) -> Result<ExitCode, C
     let catalog = RuleCatalog::new(context)?;
     let wanted = args.text.to_lowercase();
     let has = |rule: &&Rule| {
-        let written = catalog.text_of(rule).map(|text| rule_lines(&text.yaml, rule.line()).join("\n"));
+        let written = catalog.text_of(rule).map(|text| text.rule_lines(rule.line()).join("\n"));
         written.unwrap_or_default().to_lowercase().contains(&wanted)
     };
     let found: Vec<_> = catalog.rules.rules().filter(has).collect();

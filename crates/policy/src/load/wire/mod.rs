@@ -34,6 +34,9 @@ pub(crate) struct RuleFileSpec {
     /// Whether the rules are enforced or only monitored. Default: `enforce`.
     #[schemars(default)]
     mode: Option<RuleMode>,
+    /// Whether the rules also apply to commands in pipelines, which run on a build machine. Default: `true`.
+    #[schemars(default)]
+    build_machines: Option<bool>,
     /// Which matching rules of this file apply. Default: `all`.
     #[schemars(default)]
     order: Option<RuleOrder>,
@@ -60,6 +63,9 @@ pub(crate) struct RuleSpec {
     /// Whether this rule is enforced or only monitored. Default: the mode of the file.
     #[serde(default)]
     pub(crate) mode: Option<RuleMode>,
+    /// Whether this rule also applies to commands in pipelines, which run on a build machine. Default: as the file says.
+    #[serde(default)]
+    pub(crate) build_machines: Option<bool>,
     /// Later layers cannot disable this rule, override it or set it to monitor mode. Only rules of the organisation and
     /// built-in rules can be locked.
     #[serde(default)]

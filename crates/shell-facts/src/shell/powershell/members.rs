@@ -2,7 +2,7 @@
 
 //! Evaluates properties and methods of .NET objects. A method with effects is analysed as the equivalent cmdlet.
 
-use tenterhook_powershell::{MemberAccess, decode_utf16};
+use tenterhook_powershell::{MemberAccess, decode_base64, decode_utf16};
 
 use super::super::ShellReader;
 use super::super::scope::ShellScope;
@@ -124,7 +124,7 @@ impl ShellReader<'_> {
     ) -> PowerShellValue {
         let first = values.first().and_then(PowerShellValue::known_text);
         let text = match (target.object.as_str(), name) {
-            ("convert", "frombase64string") => first.map(decode_to_letters),
+            ("convert", "frombase64string") => first.and_then(decode_to_letters),
             ("environment", "getfolderpath") => first.and_then(|folder| folder_path(folder, scope)),
             ("io.path", "gettemppath" | "gettempfilename") => Some("/tmp/x".to_owned()),
             ("io.path", "combine" | "join") => {
@@ -257,27 +257,8 @@ fn read_property(target: &PowerShellValue, name: &str) -> PowerShellValue {
 }
 
 /// Decodes base64 into a string with one character per byte.
-fn decode_to_letters(text: &str) -> String {
-    let mut letters = String::new();
-    let (mut bits, mut count) = (0_u32, 0_u32);
-    for byte in text.bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => continue,
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            letters.extend(char::from_u32(bits >> count & 0xff));
-            bits &= (1 << count) - 1;
-        }
-    }
-    letters
+fn decode_to_letters(text: &str) -> Option<String> {
+    Some(decode_base64(text)?.into_iter().map(char::from).collect())
 }
 
 /// Decodes a string with one character per byte.

@@ -17,7 +17,8 @@ Errors are part of the response: its `error` is set, and the gRPC status is OK. 
 the call itself failed: UNAUTHENTICATED (missing or wrong token), PERMISSION_DENIED (another user account),
 INVALID_ARGUMENT (missing or invalid client id), UNAVAILABLE (the daemon is stopping), ABORTED (a newer stream of
 the same client replaced this one), FAILED_PRECONDITION (a response without `call_id` was ambiguous),
-RESOURCE_EXHAUSTED (a message is larger than 32 MiB; clients should accept messages of this size).
+RESOURCE_EXHAUSTED (a message is larger than 33 MiB: a payload of 32 MiB, and 1 MiB for the other fields; clients
+should accept messages of this size).
 """
 
 from collections import abc as _abc
