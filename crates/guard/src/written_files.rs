@@ -4,15 +4,20 @@
 //!
 //! No hook fires when a shell enters a directory with an `.envrc`, an editor opens a folder with tasks, or a test
 //! runner loads a `conftest.py`. The commands in such a file are therefore evaluated when the file is written. If a
-//! rule denies one of them, the call is asked about. Rules that ask are ignored here: many commands in scripts depend
-//! on values that are known only at run time. A file that the session runs is evaluated again at that time.
+//! rule denies one of them, the call is asked about. Most rules that ask are ignored here: many commands in scripts
+//! depend on values that are known only at run time. A file that the session runs is evaluated again at that time.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tenterhook_command_files::{CommandText, RunLocation, autorun_commands, dockerfile_steps, kind_by_name};
-use tenterhook_event::{Decision, Event, Finding, Flow, Origin, ToolCall, TraceEntry, TraceStatus};
-use tenterhook_facts::{EvalEnvironment, Facts, FileOp, RunFile, RunText, RunTexts};
+use tenterhook_command_files::{
+    CommandText, RunLocation, TaskText, automatic_scripts, autorun_commands, dockerfile_steps,
+    fragment_texts, is_loaded_script, kind_by_name, later_file,
+};
+use tenterhook_event::{
+    Decision, Event, Finding, Flow, Origin, ToolCall, ToolClass, TraceEntry, TraceStatus,
+};
+use tenterhook_facts::{EvalEnvironment, Facts, FileOp, FileRunner, RunFile, RunPiece, RunText, RunTexts};
 use tenterhook_files::FileClass;
 use tenterhook_policy::{FlaggedFile, RuleSet, SessionState, SourceLayer};
 
@@ -43,9 +48,14 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("lua", "lua"),
 ];
 
-/// Built-in rule files that apply to commands on a build machine. Deletions and downloads there do not affect this
-/// machine, but the commands can send secrets elsewhere.
+/// Built-in rule files that apply to commands on a build machine and to commands in instructions for an agent. Deletions
+/// and downloads on a build machine do not affect this machine, but the commands can send secrets elsewhere. Commands of
+/// an agent are evaluated again when it runs them.
 const BUILD_MACHINE_RULES: &[&str] = &["rules/credentials.yaml", "rules/exfiltration.yaml"];
+
+/// Built-in rules that ask and that also apply to commands which run without a command of the user. No ordinary hook or
+/// build script downloads a program and runs it, decodes its code or pushes to an address of its own.
+const AUTOMATIC_ASK_RULES: &[&str] = &["remote-code-unknown", "hidden-code", "publish"];
 
 /// What the files that a call writes add to its judgement.
 #[derive(Debug, Default)]
@@ -60,8 +70,9 @@ pub(crate) struct WrittenFindings {
 struct RunnableText {
     command: String,
     /// Content of the file, if the command runs the file by its path.
-    script: Option<String>,
+    script: Option<(RunFile, Vec<RunPiece>)>,
     location: RunLocation,
+    is_automatic: bool,
 }
 
 /// Returns the findings about a call that writes files with commands. If `reads_files` is set, a file that the call
@@ -79,15 +90,18 @@ pub(crate) fn judge_written_files(
             let call = ToolCall::new("Bash", json!({ "command": runnable.command }));
             let inner = Event { tool: Some(call), ..event.clone() };
             let mut texts = RunTexts::default();
-            if let Some(script) = runnable.script {
-                let text = RunText { directory: None, texts: vec![script.into()], is_downloaded: false };
-                texts.insert(RunFile::script(path.clone()), text);
+            if let Some((file, pieces)) = runnable.script {
+                texts.insert(file, RunText { directory: None, texts: pieces, is_downloaded: false });
             }
             let environment = EvalEnvironment { run_texts: Some(&texts), ..*environment };
             let facts = tenterhook_facts::facts(&inner, &environment);
             let judged = tenterhook_policy::judge(&inner, &facts, &SessionState::default(), rules);
             let matters = |finding: &Finding| {
-                finding.decision == Decision::Deny && applies_at(runnable.location, &finding.by, rules)
+                let is_strict = finding.decision == Decision::Deny
+                    || finding.decision == Decision::Ask
+                        && runnable.is_automatic
+                        && matches!(&finding.by, Origin::Rule(id) if AUTOMATIC_ASK_RULES.contains(&&**id));
+                is_strict && applies_at(runnable.location, &finding.by, rules)
             };
             for finding in judged.findings.into_iter().filter(matters) {
                 found.add(&path, finding, &judged.steps);
@@ -133,6 +147,9 @@ fn written_texts(event: &Event, facts: &Facts, reads_files: bool) -> Vec<(String
             written.extend(fragments.map(|text| (path.to_owned(), text.to_owned())));
         }
     }
+    if tool.class == ToolClass::Mcp {
+        collect_tool_files(&tool.args, event.cwd.as_deref().unwrap_or("/"), &mut written);
+    }
     for command in &facts.commands {
         let paths = command.outputs.iter().filter(|path| !path.is_open());
         for path in paths.filter_map(|path| path.resolved.as_ref()) {
@@ -144,6 +161,36 @@ fn written_texts(event: &Event, facts: &Facts, reads_files: bool) -> Vec<(String
     }
     written.retain(|(_, text)| text.len() <= MAX_WRITTEN_BYTES);
     written
+}
+
+/// Collects the files that a tool writes, also those that it writes to a repository on a server: objects with a path
+/// and a content.
+fn collect_tool_files(value: &Value, directory: &str, written: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            let find = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key)?.as_str());
+            let path = find(&["path", "file_path", "filePath", "filename", "file", "name"]);
+            let content =
+                find(&["content", "contents", "new_content", "newContent", "file_text", "body", "text"]);
+            if let (Some(path), Some(content)) = (path, content)
+                && written.len() < MAX_WRITTEN_FILES
+            {
+                let path =
+                    if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
+                if !written.iter().any(|(known, _)| *known == path) {
+                    written.push((path, content.to_owned()));
+                }
+            }
+            fields.values().filter(|field| field.is_array()).for_each(|field| {
+                collect_tool_files(field, directory, written);
+            });
+        }
+        Value::Array(items) => {
+            let objects = items.iter().filter(|item| item.is_object());
+            objects.for_each(|item| collect_tool_files(item, directory, written));
+        }
+        _ => {}
+    }
 }
 
 /// Returns the content of a file after an edit that replaces text.
@@ -175,28 +222,75 @@ fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
         Some((_, program)) => Some(format!("{program} {}", quote_path(path))),
         None => text.starts_with("#!").then(|| quote_path(path)),
     };
+    let file_path = Path::new(path);
     if let Some(command) = script {
-        let (script, location) = (Some(text.to_owned()), RunLocation::Here);
-        return vec![RunnableText { command, script, location }];
+        let script = (RunFile::script(path.to_owned()), vec![text.to_owned().into()]);
+        let is_automatic = is_loaded_script(file_path);
+        return vec![RunnableText {
+            command,
+            script: Some(script),
+            location: RunLocation::Here,
+            is_automatic,
+        }];
     }
-    let path = Path::new(path);
-    let commands = autorun_commands(path, text)
-        .or_else(|| kind_by_name(path).map(|kind| kind.read(text).unwrap_or_default()));
-    let commands = commands.unwrap_or_default();
-    let runnable = |command: String, location: RunLocation| RunnableText { command, script: None, location };
+    let runnable = |command: String, location: RunLocation, is_automatic: bool| RunnableText {
+        command,
+        script: None,
+        location,
+        is_automatic,
+    };
+    let kind = kind_by_name(file_path);
+    let commands = autorun_commands(file_path, text).map(|commands| (commands, true));
+    let commands =
+        commands.or_else(|| kind.and_then(|kind| kind.read(text).ok()).map(|commands| (commands, false)));
+    let (commands, is_automatic) = commands.unwrap_or_default();
     // Commands in an image that is being built do not affect this machine, except code from an unencrypted address.
     if commands.iter().any(|command| command.location == RunLocation::Container) {
         let steps = dockerfile_steps(text).into_iter();
-        return steps.map(|step| runnable(step.text, RunLocation::Here)).collect();
+        return steps.map(|step| runnable(step.text, RunLocation::Here, false)).collect();
     }
-    commands.into_iter().map(|command: CommandText| runnable(command.text, command.location)).collect()
+    let mut found: Vec<RunnableText> = commands
+        .into_iter()
+        .map(|command: CommandText| runnable(command.text, command.location, is_automatic))
+        .collect();
+    if name == "package.json" {
+        let scripts = automatic_scripts(text).into_iter();
+        found.extend(scripts.map(|script| runnable(script.text, RunLocation::Here, true)));
+    }
+    if found.is_empty() {
+        let part = kind.map(|kind| (fragment_texts(text), kind.location(), false));
+        let later = || later_file(file_path, text).map(|file| (file.texts, file.location, file.is_automatic));
+        if let Some((texts, location, is_automatic)) = part.or_else(later) {
+            found.extend(task_texts(path, texts, location, is_automatic));
+        }
+    }
+    found
+}
+
+/// Returns commands and code as the tasks of a makefile with this path: a task may be written in any language.
+fn task_texts(
+    path: &str,
+    texts: Vec<TaskText>,
+    location: RunLocation,
+    is_automatic: bool,
+) -> Option<RunnableText> {
+    let pieces: Vec<RunPiece> =
+        texts.into_iter().map(|TaskText { text, language }| RunPiece { text, language }).collect();
+    let file = RunFile { path: path.to_owned(), runner: FileRunner::Make, tasks: Vec::new() };
+    let command = format!("make -f {}", quote_path(path));
+    (!pieces.is_empty()).then(|| RunnableText {
+        command,
+        script: Some((file, pieces)),
+        location,
+        is_automatic,
+    })
 }
 
 /// Whether a finding matters for a command at this location.
 fn applies_at(location: RunLocation, by: &Origin, rules: &RuleSet) -> bool {
     let Origin::Rule(id) = by else { return true };
     let rule = rules.rule(id).filter(|rule| rule.layer() == SourceLayer::Baseline);
-    location != RunLocation::BuildMachine
+    !matches!(location, RunLocation::BuildMachine | RunLocation::Instructed)
         || rule.is_none_or(|rule| BUILD_MACHINE_RULES.contains(&rule.source()))
 }
 
