@@ -11,9 +11,10 @@ use tenterhook_event::ToolCall;
 
 use super::tool_words::{
     ACCESS_OBJECTS, AUDIENCE_KEYS, CHEAP_OBJECTS, DISABLING_VERBS, EVERYDAY_OBJECTS, EVERYONE_VALUES,
-    FULL_ROLES, KEY_STORES, PAYMENT_EXCEPTIONS, PAYMENT_OBJECTS, PRODUCTION_WORDS, PROTECTING_KEYS,
-    PROTECTIONS, PUBLISHED_OBJECTS, ROLE_KEYS, STORED_SECRET_EXCEPTIONS, STORED_SECRETS, TEST_WORDS,
-    UNDOING_SERVERS, VALUABLE_OBJECTS, VerbKind, split_words, verb_kind,
+    FORWARDING_KEYS, FULL_ROLES, HOME_SERVERS, KEY_STORES, PAYMENT_EXCEPTIONS, PAYMENT_OBJECTS,
+    PRODUCTION_WORDS, PROTECTING_KEYS, PROTECTIONS, PUBLISHED_OBJECTS, REVEALING_KEYS, ROLE_KEYS,
+    SECRET_SERVERS, STORED_SECRET_EXCEPTIONS, STORED_SECRETS, TEST_WORDS, UNDOING_SERVERS, VALUABLE_OBJECTS,
+    VerbKind, split_words, verb_kind,
 };
 
 /// Keys that name the operation of a tool that has several. Keys are folded.
@@ -34,6 +35,7 @@ pub(crate) const OPERATION_KEYS: &[&str] = &[
     "operationid",
     "operationname",
     "operationtype",
+    "service",
     "subcommand",
     "tool",
     "toolname",
@@ -138,6 +140,10 @@ struct CallArguments {
     request_path: Option<Vec<String>>,
     deletes_by_request: bool,
     has_filter: bool,
+    has_empty_filter: bool,
+    drops_target: bool,
+    forwards: bool,
+    has_address: bool,
     has_name: bool,
     force_pushes: bool,
     has_full_output: bool,
@@ -190,7 +196,8 @@ impl CallArguments {
                     .filter(|word| !matches!(word.as_str(), "key" | "token" | "all"));
                 self.key_words.extend(words);
             }
-            self.decrypts |= folded == "withdecryption" && *value == Value::Bool(true);
+            self.decrypts |= REVEALING_KEYS.contains(&folded.as_str()) && *value == Value::Bool(true);
+            self.drops_target |= folded == "droptarget" && *value == Value::Bool(true);
             self.has_amount |= folded == "amount" || folded == "lamports";
             let text = value.as_str().filter(|text| text.len() <= MAX_NAME_BYTES).unwrap_or_default();
             if OPERATION_KEYS.contains(&folded.as_str()) {
@@ -202,18 +209,27 @@ impl CallArguments {
             if REQUEST_PATH_KEYS.contains(&folded.as_str()) && !text.is_empty() {
                 self.request_path = Some(split_words(text.split('?').next().unwrap_or(text)));
             }
-            self.has_filter |= FILTER_KEYS.contains(&folded.as_str()) && is_filled(value);
+            let is_filter = FILTER_KEYS.contains(&folded.as_str());
+            self.has_filter |= is_filter && is_filled(value);
+            self.has_empty_filter |= is_filter && !is_filled(value);
+            self.forwards |= FORWARDING_KEYS.contains(&folded.as_str()) && text.contains('@');
+            self.has_address |= matches!(folded.as_str(), "url" | "targeturl" | "webhookurl" | "endpoint")
+                && text.starts_with("http")
+                && !text.contains("localhost");
             self.has_name |= matches!(folded.as_str(), "name" | "resourcename") && is_filled(value);
             self.has_full_output |= matches!(text, "yaml" | "json");
             self.force_pushes |= folded.starts_with("force") && *value == Value::Bool(true);
-            self.scales_to_zero |= matches!(folded.as_str(), "replicas" | "desiredcount" | "mincapacity")
-                && (value.as_u64() == Some(0) || text == "0");
+            self.scales_to_zero |= matches!(
+                folded.as_str(),
+                "replicas" | "desiredcount" | "mincapacity" | "quantity" | "web" | "worker" | "instancecount"
+            ) && (value.as_u64() == Some(0) || text == "0");
             self.is_test |= folded == "livemode" && *value == Value::Bool(false);
             self.is_production |= folded == "livemode" && *value == Value::Bool(true);
             self.add_audience(&folded, value);
             self.turns_protection_off |= PROTECTING_KEYS.contains(&folded.as_str())
                 && (matches!(value, Value::Bool(false) | Value::Null) || text == "false")
                 || folded == "allowforcepushes" && *value == Value::Bool(true)
+                || folded.starts_with("bypass") && *value == Value::Bool(true)
                 || folded == "backupretentionperiod" && value.as_u64() == Some(0);
             self.add_target(text);
             let has_secret = |text: &str| !tenterhook_secrets::find_secrets(text).is_empty();
@@ -257,6 +273,8 @@ impl CallArguments {
             self.is_full_role |=
                 is_role && (FULL_ROLES.contains(&whole.as_str()) || FULL_ROLES.contains(&last));
         }
+        // In GitLab, 40 is a maintainer and 50 an owner.
+        self.is_full_role |= key == "accesslevel" && value.as_u64().is_some_and(|level| level >= 40);
         self.is_for_everyone |= key == "private" && *value == Value::Bool(false)
             || key == "publiclyaccessible" && *value == Value::Bool(true);
     }
@@ -305,12 +323,19 @@ impl ToolPhrases {
         if deletes_key && !self.arguments.has_wildcard {
             return false;
         }
-        let pushes_by_force = self.arguments.force_pushes && self.name.iter().any(|word| word == "push")
+        let pushes_by_force = self.arguments.force_pushes
+            && self.name.iter().any(|word| matches!(word.as_str(), "push" | "ref"))
             || has_all(&self.name, &["force", "push"]);
+        let changes_all = self.arguments.has_empty_filter
+            && self.name.iter().any(|word| word == "update" || word == "replace")
+            && self.name.iter().any(|word| matches!(word.as_str(), "many" | "all" | "document" | "record"));
         let scales_down =
             self.arguments.scales_to_zero && self.name.iter().any(|word| word == "scale" || word == "update");
         pushes_by_force
             || scales_down
+            || changes_all
+            || self.arguments.drops_target
+            || has_all(&self.name, &["power", "off"])
             || self.deletes_by_request()
             || self.phrases.iter().any(|phrase| self.phrase_destroys(phrase))
     }
@@ -338,10 +363,12 @@ impl ToolPhrases {
             objects.extend(self.arguments.key_words.iter().map(String::as_str));
         }
         let has_any = |list: &[&str]| objects.iter().any(|word| list.contains(word));
-        let is_of_little_value = has_any(CHEAP_OBJECTS) && !has_any(VALUABLE_OBJECTS)
+        // A tag of a repository marks a release.
+        let is_git_tag = self.arguments.is_repository_file && has_any(&["tag"]);
+        let is_of_little_value = has_any(CHEAP_OBJECTS) && !has_any(VALUABLE_OBJECTS) && !is_git_tag
             || has_any(EVERYDAY_OBJECTS) && !has_any(VALUABLE_OBJECTS) && !self.arguments.is_production;
         match kind {
-            VerbKind::Deletes if self.arguments.has_filter => false,
+            VerbKind::Deletes if self.arguments.has_filter && !has_any(&["all"]) => false,
             // The rules about files decide about files on this machine.
             VerbKind::Deletes if self.has_path => {
                 !is_vague && !has_any(FILE_OBJECTS) && has_any(VALUABLE_OBJECTS)
@@ -375,10 +402,25 @@ impl ToolPhrases {
             let Some((verb, kind)) = main_verb(phrase) else { return false };
             let has_any = |list: &[&str]| phrase.iter().any(|word| list.contains(&word.as_str()));
             let gives_access = has_any(ACCESS_OBJECTS) || phrase.iter().any(|word| word == "security");
+            let creates = matches!(kind, VerbKind::Creates | VerbKind::Changes);
+            // Messages, events or a login for someone else.
+            let forwards = creates
+                && (self.arguments.forwards
+                    || has_any(&["forwarding"])
+                    || has_any(&["webhook"]) && kind == VerbKind::Creates && self.arguments.has_address
+                    || verb == "invite" && has_any(&["external", "guest"]));
+            let creates_key = kind == VerbKind::Creates
+                && (has_all(phrase, &["access", "key"])
+                    || has_all(phrase, &["deploy", "key"])
+                    || has_all(phrase, &["access", "token"])
+                    || has_all(phrase, &["fine", "grained"]));
             let changes = kind == VerbKind::Changes || kind == VerbKind::Creates && gives_access;
             let by_name = kind == VerbKind::Changes && verb != "update" && has_any(&["public", "publicly"]);
             let is_outbound = has_any(&["egress", "outbound"]);
             by_name
+                || forwards
+                || creates_key
+                || creates && self.arguments.is_full_role && has_any(&["user", "member"])
                 || changes && self.arguments.is_for_everyone && !is_outbound
                 || changes
                     && self.arguments.is_full_role
@@ -391,6 +433,12 @@ impl ToolPhrases {
         let disables = self.phrases.iter().any(|phrase| {
             let words: Vec<&str> = phrase.iter().map(String::as_str).collect();
             let is_read = main_verb(phrase).is_some_and(|(_, kind)| kind == VerbKind::Reads);
+            let is_home = self.server.iter().any(|word| HOME_SERVERS.contains(&word.as_str()));
+            if words.contains(&"unprotect")
+                || is_home && (words.contains(&"unlock") || words.contains(&"disarm"))
+            {
+                return true;
+            }
             let protects = |word: &&&str| PROTECTIONS.contains(*word);
             !is_read
                 && words.iter().any(|word| DISABLING_VERBS.contains(word))
@@ -414,7 +462,11 @@ impl ToolPhrases {
                 let moves = match kind {
                     VerbKind::Pays => true,
                     VerbKind::Creates => {
-                        has_any(PAYMENT_OBJECTS) || verb == "send" && self.arguments.has_amount
+                        has_any(PAYMENT_OBJECTS)
+                            || verb == "send" && self.arguments.has_amount
+                            || matches!(verb, "place" | "issue" | "send" | "submit")
+                                && has_any(&["order", "transaction", "trade"])
+                            || verb == "issue" && has_any(&["card"])
                     }
                     VerbKind::Changes => {
                         matches!(verb, "make" | "transfer") && has_any(PAYMENT_OBJECTS)
@@ -452,6 +504,14 @@ impl ToolPhrases {
         }
         if self.lists_secrets && !by_kind {
             return false;
+        }
+        let is_store = self.server.iter().any(|word| SECRET_SERVERS.contains(&word.as_str()));
+        let is_value = |word: &String| matches!(word.as_str(), "item" | "login" | "kv" | "value" | "data");
+        let gets_value = self.name.iter().any(|word| word == "read" || word == "get")
+            && (self.name.len() == 1 || self.name.iter().any(is_value))
+            && !self.name.iter().any(|word| word == "list");
+        if is_store && gets_value {
+            return true;
         }
         self.phrases.iter().any(|phrase| {
             let Some((verb, _)) = main_verb(phrase) else { return false };

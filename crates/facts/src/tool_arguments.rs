@@ -107,6 +107,7 @@ const SEARCH_WORDS: &[&str] = &["answer", "ask", "docs", "documentation", "find"
 /// Words that begin an SQL statement.
 const SQL_VERBS: &[&str] = &[
     "drop", "truncate", "delete", "alter", "update", "insert", "create", "grant", "revoke", "with", "select",
+    "copy", "exec", "execute", "replace", "merge", "load", "do",
 ];
 /// Keys of a path that are used for other things too.
 const LOOSE_PATH_KEYS: &[&str] = &["target", "directory", "location", "item", "name", "resource", "uri"];
