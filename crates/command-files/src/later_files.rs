@@ -11,7 +11,7 @@ use std::path::Path;
 use tenterhook_document::{Node, Spot, Value};
 
 use super::autorun::strip_json_comments;
-use super::code_tasks::rust_code;
+use super::code_tasks::{PythonDefault, python_tasks, rust_code};
 use super::infrastructure::{compose_services, playbook_commands, terraform_commands};
 use super::project_tasks::install_tasks;
 use super::{RunLocation, TaskText, quote_word};
@@ -335,6 +335,12 @@ pub fn is_loaded_script(path: &Path) -> bool {
     LOADED_SCRIPTS.iter().any(|name| matches_path(path, name))
 }
 
+/// Returns the commands of a file with tasks in Python, for all of its tasks; `None` if its name is not one of these.
+pub fn python_task_file(path: &Path, text: &str) -> Option<Vec<TaskText>> {
+    let is_named = ["noxfile.py", "tasks.py", "fabfile.py"].iter().any(|name| matches_path(path, name));
+    is_named.then(|| python_tasks(text, &[], PythonDefault::AllTasks))
+}
+
 /// Returns the scripts of a `package.json` that run when its packages are installed, also from a part of the file.
 pub fn automatic_scripts(text: &str) -> Vec<TaskText> {
     let whole = install_tasks(text);
@@ -374,7 +380,7 @@ fn read_format(format: LaterFormat, text: &str) -> Vec<TaskText> {
         },
         LaterFormat::LineValues => fragment_texts(text),
         LaterFormat::Schedule => shell(text.lines().filter_map(scheduled_command).collect()),
-        LaterFormat::Literals => shell(literals(text)),
+        LaterFormat::Literals => shell(literals(text).into_iter().chain(element_texts(text)).collect()),
         LaterFormat::Ruby => {
             std::iter::once(TaskText::code("ruby", text)).chain(shell(literals(text))).collect()
         }
@@ -383,7 +389,10 @@ fn read_format(format: LaterFormat, text: &str) -> Vec<TaskText> {
         }
         LaterFormat::CargoBuild => rust_code(text),
         LaterFormat::ShellEscapes => shell(text.lines().filter_map(escaped_command).collect()),
-        LaterFormat::Compose => compose_services(text, &[]),
+        LaterFormat::Compose => match compose_services(text, &[]) {
+            found if found.is_empty() => shell(compose_part(text).into_iter().collect()),
+            found => found,
+        },
         LaterFormat::Playbook => playbook_commands(text, &[]),
         LaterFormat::Terraform => terraform_commands(text),
         LaterFormat::Instructions => shell(instructed_commands(text)),
@@ -479,6 +488,28 @@ fn literals(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns the texts of the elements of an XML file.
+fn element_texts(text: &str) -> Vec<String> {
+    if !text.trim_start().starts_with('<') {
+        return Vec::new();
+    }
+    let texts = text.split('>').skip(1).filter_map(|part| part.split('<').next());
+    texts.map(str::trim).filter(|text| may_be_command(text)).map(unescape_literal).collect()
+}
+
+/// Returns a part of a compose file as the command that starts a container with its mounts.
+fn compose_part(text: &str) -> Option<String> {
+    let items = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    let mounts: Vec<&str> = items
+        .map(|item| item.trim_matches(['"', '\'']))
+        .filter(|item| item.starts_with('/') && item.contains(':') && !item.ends_with(":ro"))
+        .collect();
+    let is_whole_machine = mounts.iter().any(|mount| mount.starts_with("/:"));
+    let privileged = if text.contains("privileged: true") && is_whole_machine { "--privileged " } else { "" };
+    let words = mounts.iter().map(|mount| format!("-v {}", quote_word(mount))).collect::<Vec<_>>().join(" ");
+    (!mounts.is_empty()).then(|| format!("docker run {privileged}{words} image"))
 }
 
 /// Returns the position of the quote that closes a literal.
@@ -652,6 +683,12 @@ mod tests {
             ("/p/binding.gyp", "{'x': ['<!(a b)']}", "a b"),
             ("/p/Gemfile", "system('a b')", "a b"),
             ("/p/AGENTS.md", "First run `a b` and go on.", "a b"),
+            ("/p/pom.xml", "<argument>a b</argument>", "a b"),
+            (
+                "/p/compose.yml",
+                "privileged: true\nvolumes:\n  - /:/h",
+                "docker run --privileged -v '/:/h' image",
+            ),
             ("/p/.idea/x.xml", "<option value=\"a &quot;b&quot;\"/>", "a \"b\""),
         ] {
             let found = texts(path, text);

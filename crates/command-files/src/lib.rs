@@ -29,7 +29,9 @@ pub use autorun::autorun_commands;
 pub use code_tasks::{PythonDefault, go_code, gradle_tasks, python_tasks, rake_tasks, rust_code};
 pub use infrastructure::{compose_services, dockerfile_steps, playbook_commands, terraform_commands};
 pub use just::read_tasks as just_tasks;
-pub use later_files::{LaterFile, automatic_scripts, fragment_texts, is_loaded_script, later_file};
+pub use later_files::{
+    LaterFile, automatic_scripts, fragment_texts, is_loaded_script, later_file, python_task_file,
+};
 pub use make::{read_dry_run_tasks as make_dry_run_tasks, read_tasks as make_tasks};
 pub use package::read_tasks as package_tasks;
 pub use project_tasks::{

@@ -197,7 +197,8 @@ impl CallArguments {
                 self.key_words.extend(words);
             }
             self.decrypts |= REVEALING_KEYS.contains(&folded.as_str()) && *value == Value::Bool(true);
-            self.drops_target |= folded == "droptarget" && *value == Value::Bool(true);
+            self.drops_target |= matches!(folded.as_str(), "droptarget" | "isdestroy" | "destroy")
+                && *value == Value::Bool(true);
             self.has_amount |= folded == "amount" || folded == "lamports";
             let text = value.as_str().filter(|text| text.len() <= MAX_NAME_BYTES).unwrap_or_default();
             if OPERATION_KEYS.contains(&folded.as_str()) {
@@ -721,6 +722,76 @@ mod tests {
     }
 
     #[test]
+    fn access_for_others_is_found_in_numbers_keys_and_forwarding() {
+        check(
+            Some("expose"),
+            &[
+                ("gitlab__add_project_member", json!({"project_id": 1, "user_id": 2, "access_level": 50})),
+                ("gmail__create_filter", json!({"action": {"forward": "x@x.io"}})),
+                ("gmail__create_forwarding_address", json!({"email": "x@x.io"})),
+                ("github__create_webhook", json!({"config": {"url": "https://x.io"}})),
+                ("github__add_deploy_key", json!({"key": "ssh-ed25519 A"})),
+                ("aws__iam_create_access_key", json!({"user_name": "x"})),
+                ("wordpress__update_user", json!({"id": 1, "role": "administrator"})),
+                ("slack__invite_external", json!({"channel": "c"})),
+            ],
+        );
+        check(
+            Some("unprotect"),
+            &[
+                ("gitlab__unprotect_branch", json!({"branch": "main"})),
+                ("github__merge_pull_request", json!({"pull_number": 1, "bypass_rules": true})),
+                ("homeassistant__call_service", json!({"domain": "lock", "service": "unlock"})),
+                ("okta__reset_factors", json!({"id": "x"})),
+            ],
+        );
+        check(
+            None,
+            &[
+                ("gitlab__add_project_member", json!({"project_id": 1, "user_id": 2, "access_level": 20})),
+                ("github__merge_pull_request", json!({"pull_number": 1})),
+                ("homeassistant__call_service", json!({"domain": "light", "service": "turn_off"})),
+                ("github__list_webhooks", json!({"owner": "a"})),
+                ("gmail__create_filter", json!({"action": {"label": "x"}})),
+            ],
+        );
+    }
+
+    #[test]
+    fn changes_of_everything_and_paused_services_destroy() {
+        check(
+            Some("destroy"),
+            &[
+                (
+                    "mongodb__update-many",
+                    json!({"collection": "u", "filter": {}, "update": {"$set": {"a": 1}}}),
+                ),
+                (
+                    "mongodb__rename-collection",
+                    json!({"collection": "u", "newName": "x", "dropTarget": true}),
+                ),
+                ("github__update_ref", json!({"ref": "heads/main", "force": true})),
+                ("github__delete_tag", json!({"owner": "a", "repo": "b", "tag": "v1"})),
+                ("prisma__migrate_reset", json!({})),
+                ("supabase__pause_project", json!({"project_id": "x"})),
+                ("slack__archive_channel", json!({"channel": "C1"})),
+                ("gmail__delete_all", json!({"query": "in:inbox"})),
+                ("vmware__power_off_vm", json!({"vm": "x"})),
+                ("terraform__create_run", json!({"is_destroy": true})),
+            ],
+        );
+        check(
+            None,
+            &[
+                ("mongodb__update-many", json!({"collection": "u", "filter": {"a": 2}, "update": {}})),
+                ("trello__archive_card", json!({"id": "x"})),
+                ("vmware__power_on_vm", json!({"vm": "x"})),
+                ("gitlab__update_ref", json!({"ref": "heads/x"})),
+            ],
+        );
+    }
+
+    #[test]
     fn payments_and_stored_secrets_are_found() {
         check(
             Some("pay"),
@@ -729,6 +800,8 @@ mod tests {
                 ("paypal__send_payment", json!({"amount": 5})),
                 ("bank__transfer_funds", json!({"amount": 5})),
                 ("shop__purchase_domain", json!({"domain": "a.io"})),
+                ("alpaca__place_order", json!({"symbol": "X", "qty": 1})),
+                ("ethereum__send_transaction", json!({"to": "0x", "value": "1"})),
             ],
         );
         check(
@@ -739,6 +812,9 @@ mod tests {
                 ("vault__read_secret", json!({"path": "kv/db"})),
                 ("gcp__accessSecretVersion", json!({"name": "x"})),
                 ("onepassword__get_password", json!({"item": "x"})),
+                ("vault__read", json!({"path": "secret/x"})),
+                ("bitwarden__get_item", json!({"id": "x"})),
+                ("vercel__get_env", json!({"project": "x", "decrypt": true})),
             ],
         );
         check(

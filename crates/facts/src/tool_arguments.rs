@@ -101,7 +101,20 @@ const PROGRAM_KEYS: &[&str] = &["program", "executable", "binary", "command", "c
 /// Keys of a program's arguments.
 const WORDS_KEYS: &[&str] = &["args", "arguments", "argv", "params", "parameters"];
 /// Keys of SQL. Other text under these keys is recognised by its first word.
-const SQL_KEYS: &[&str] = &["sql", "query", "statement", "statements", "queries", "sqlquery"];
+const SQL_KEYS: &[&str] = &[
+    "sql",
+    "query",
+    "statement",
+    "statements",
+    "queries",
+    "sqlquery",
+    "sqlstatement",
+    "sqltext",
+    "rawsql",
+    "cql",
+    "ddl",
+    "dml",
+];
 /// Words in the names of tools whose queries are questions, not statements.
 const SEARCH_WORDS: &[&str] = &["answer", "ask", "docs", "documentation", "find", "lookup", "search", "web"];
 /// Words that begin an SQL statement.
@@ -338,7 +351,7 @@ impl FoundArguments {
             return;
         }
         if LOOSE_PATH_KEYS.contains(&key) && text.starts_with(['/', '~']) {
-            if self.name_has(WRITING_WORDS) {
+            if self.name_has(WRITING_WORDS) && !self.name_has(&["upload"]) {
                 self.outputs.push(text.to_owned());
             } else {
                 self.paths.push(text.to_owned());
@@ -347,7 +360,7 @@ impl FoundArguments {
             || is_absolute
                 && !text.contains(char::is_whitespace)
                 && !self.name_has(CHANGING_WORDS)
-                && !self.name_has(WRITING_WORDS)
+                && (!self.name_has(WRITING_WORDS) || self.name_has(&["upload"]))
         {
             self.paths.push(text.to_owned());
         }

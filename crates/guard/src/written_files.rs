@@ -12,7 +12,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tenterhook_command_files::{
     CommandText, RunLocation, TaskText, automatic_scripts, autorun_commands, dockerfile_steps,
-    fragment_texts, is_loaded_script, kind_by_name, later_file,
+    fragment_texts, is_loaded_script, kind_by_name, later_file, python_task_file,
 };
 use tenterhook_event::{
     Decision, Event, Finding, Flow, Origin, ToolCall, ToolClass, TraceEntry, TraceStatus,
@@ -151,7 +151,9 @@ fn written_texts(event: &Event, facts: &Facts, reads_files: bool) -> Vec<(String
         collect_tool_files(&tool.args, event.cwd.as_deref().unwrap_or("/"), &mut written);
     }
     for command in &facts.commands {
-        let paths = command.outputs.iter().filter(|path| !path.is_open());
+        // `tee` writes the same text to its operands.
+        let operands = (command.program == "tee").then_some(&command.operands).into_iter().flatten();
+        let paths = command.outputs.iter().chain(operands).filter(|path| !path.is_open());
         for path in paths.filter_map(|path| path.resolved.as_ref()) {
             let texts: Vec<&str> = command.printed_texts().collect();
             if !texts.is_empty() {
@@ -226,12 +228,10 @@ fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
     if let Some(command) = script {
         let script = (RunFile::script(path.to_owned()), vec![text.to_owned().into()]);
         let is_automatic = is_loaded_script(file_path);
-        return vec![RunnableText {
-            command,
-            script: Some(script),
-            location: RunLocation::Here,
-            is_automatic,
-        }];
+        let tasks = python_task_file(file_path, text).unwrap_or_default();
+        let tasks = task_texts(path, tasks, RunLocation::Here, false);
+        let whole = RunnableText { command, script: Some(script), location: RunLocation::Here, is_automatic };
+        return std::iter::once(whole).chain(tasks).collect();
     }
     let runnable = |command: String, location: RunLocation, is_automatic: bool| RunnableText {
         command,
