@@ -13,7 +13,7 @@ use tenterhook_document::{Node, Spot, Value};
 use super::autorun::strip_json_comments;
 use super::code_tasks::{PythonDefault, python_tasks, rust_code};
 use super::infrastructure::{compose_services, playbook_commands, terraform_commands};
-use super::project_tasks::install_tasks;
+use super::project_tasks::{install_tasks, notebook_cells};
 use super::{RunLocation, TaskText, quote_word};
 
 /// The commands of a file that another program runs later.
@@ -50,7 +50,7 @@ enum LaterFormat {
     Literals,
     /// Ruby code. Literals may be commands for another machine.
     Ruby,
-    /// Python code.
+    /// Python code. Literals may be commands, too.
     Python,
     /// The build script of a Cargo package.
     CargoBuild,
@@ -62,6 +62,8 @@ enum LaterFormat {
     Playbook,
     /// Local commands of Terraform files.
     Terraform,
+    /// Cells of a notebook, or the source of one cell.
+    Notebook,
     /// Instructions for an agent, with commands in backticks.
     Instructions,
 }
@@ -248,6 +250,7 @@ const LATER_ROWS: &[LaterRow] = &[
     automatic(&[".exrc", ".vimrc", "*.vim", ".gdbinit", ".lldbinit", ".psqlrc"], LaterFormat::ShellEscapes),
     on_request(&["playbook*.y*ml", "site.y*ml", "tasks/*.y*ml", "handlers/*.y*ml"], LaterFormat::Playbook),
     on_request(&["*.tf"], LaterFormat::Terraform),
+    on_request(&["*.ipynb"], LaterFormat::Notebook),
     LaterRow {
         names: &[
             "CLAUDE.md",
@@ -395,6 +398,10 @@ fn read_format(format: LaterFormat, text: &str) -> Vec<TaskText> {
         },
         LaterFormat::Playbook => playbook_commands(text, &[]),
         LaterFormat::Terraform => terraform_commands(text),
+        LaterFormat::Notebook => match notebook_cells(text) {
+            cells if cells.is_empty() => cell_texts(text),
+            cells => cells,
+        },
         LaterFormat::Instructions => shell(instructed_commands(text)),
     }
 }
@@ -439,7 +446,9 @@ fn collect_strings(node: &Node, found: &mut Vec<String>, depth: usize) {
             if let Some(words) = words.filter(|words| words.len() > 1) {
                 found.push(join_words(words.into_iter()));
             }
-            items.iter().for_each(|item| collect_strings(item, found, depth + 1));
+            for item in items {
+                collect_strings(item, found, depth + 1);
+            }
         }
         Value::Map(entries) => {
             let text_of = |keys: &[&str]| keys.iter().find_map(|key| node.get(key)?.text());
@@ -448,7 +457,9 @@ fn collect_strings(node: &Node, found: &mut Vec<String>, depth: usize) {
                 let words = words.iter().filter_map(Node::text);
                 found.push(format!("{program} {}", join_words(words)));
             }
-            entries.iter().for_each(|(_, value)| collect_strings(value, found, depth + 1));
+            for (_, value) in entries {
+                collect_strings(value, found, depth + 1);
+            }
         }
         _ => {}
     }
@@ -488,6 +499,13 @@ fn literals(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns the code and the shell commands of one cell.
+fn cell_texts(text: &str) -> Vec<TaskText> {
+    let commands = text.lines().filter_map(|line| line.trim_start().strip_prefix('!')).map(TaskText::shell);
+    let code = text.lines().filter(|line| !line.trim_start().starts_with(['!', '%'])).collect::<Vec<_>>();
+    commands.chain([TaskText::code("python", code.join("\n"))]).collect()
 }
 
 /// Returns the texts of the elements of an XML file.
@@ -581,7 +599,7 @@ fn scheduled_command(line: &str) -> Option<String> {
     let command = words.get(fields..)?;
     // In `/etc/cron.d`, a user is named before the command.
     let command = match command {
-        ["root" | "nobody" | "www-data", rest @ ..] => rest,
+        ["root" | "www-data", rest @ ..] => rest,
         command => command,
     };
     Some(command.join(" "))
@@ -683,6 +701,7 @@ mod tests {
             ("/p/binding.gyp", "{'x': ['<!(a b)']}", "a b"),
             ("/p/Gemfile", "system('a b')", "a b"),
             ("/p/AGENTS.md", "First run `a b` and go on.", "a b"),
+            ("/p/a.ipynb", "x = 1\n!a b", "a b"),
             ("/p/pom.xml", "<argument>a b</argument>", "a b"),
             (
                 "/p/compose.yml",

@@ -81,6 +81,8 @@ const RUNNING_WORDS: &[&str] = &[
 ];
 /// Maximum nesting depth of arguments that are looked at.
 const MAX_ACTION_DEPTH: usize = 8;
+/// Maximum length of a mutation that is read.
+const MAX_MUTATION_LETTERS: usize = 4096;
 /// Maximum length of an argument that names an operation or a target.
 const MAX_NAME_BYTES: usize = 128;
 
@@ -90,7 +92,16 @@ pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
     let mut arguments = CallArguments::default();
     arguments.visit(&tool.args, 0);
     // The path of an API request names what its method acts on.
-    if arguments.request_path.is_some() {
+    let mut requests = Vec::new();
+    if let Some(path) = &arguments.request_path {
+        for operation in &arguments.operations {
+            let verb = match operation.as_str() {
+                "POST" => "create",
+                "PUT" | "PATCH" => "update",
+                _ => continue,
+            };
+            requests.push(std::iter::once(verb.to_owned()).chain(path.iter().cloned()).collect::<Vec<_>>());
+        }
         arguments.operations.retain(|operation| operation != "DELETE");
     }
     let name = split_words(tool.unprefixed_name());
@@ -107,6 +118,7 @@ pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
         }
         words
     }));
+    phrases.extend(requests);
     let server = tool.mcp.as_ref().map(|mcp| split_words(&mcp.server)).unwrap_or_default();
     let call = ToolPhrases {
         name,
@@ -204,13 +216,17 @@ impl CallArguments {
             if OPERATION_KEYS.contains(&folded.as_str()) {
                 self.add_operation(value, text);
             }
+            if matches!(folded.as_str(), "query" | "mutation" | "document" | "graphql") {
+                self.operations.extend(value.as_str().map(mutation_fields).unwrap_or_default());
+            }
             if OBJECT_KEYS.contains(&folded.as_str()) && !text.contains(char::is_whitespace) {
                 self.objects.extend(split_words(text.rsplit('/').next().unwrap_or(text)));
             }
             if REQUEST_PATH_KEYS.contains(&folded.as_str()) && !text.is_empty() {
                 self.request_path = Some(split_words(text.split('?').next().unwrap_or(text)));
             }
-            let is_filter = FILTER_KEYS.contains(&folded.as_str());
+            let is_mutation = value.as_str().is_some_and(|text| text.trim_start().starts_with("mutation"));
+            let is_filter = FILTER_KEYS.contains(&folded.as_str()) && !is_mutation;
             self.has_filter |= is_filter && is_filled(value);
             self.has_empty_filter |= is_filter && !is_filled(value);
             self.forwards |= FORWARDING_KEYS.contains(&folded.as_str()) && text.contains('@');
@@ -332,7 +348,13 @@ impl ToolPhrases {
             && self.name.iter().any(|word| matches!(word.as_str(), "many" | "all" | "document" | "record"));
         let scales_down =
             self.arguments.scales_to_zero && self.name.iter().any(|word| word == "scale" || word == "update");
+        let deletes_by_query = self
+            .arguments
+            .request_path
+            .as_ref()
+            .is_some_and(|path| has_all(path, &["delete", "by", "query"]) && !self.arguments.has_filter);
         pushes_by_force
+            || deletes_by_query
             || scales_down
             || changes_all
             || self.arguments.drops_target
@@ -574,6 +596,33 @@ fn has_all(words: &[String], wanted: &[&str]) -> bool {
     wanted.iter().all(|wanted| words.iter().any(|word| word == wanted))
 }
 
+/// Returns the fields that a GraphQL mutation calls: `mutation { deleteRepository(…) { … } }`.
+fn mutation_fields(text: &str) -> Vec<String> {
+    let Some(body) = text.trim_start().strip_prefix("mutation") else { return Vec::new() };
+    let mut fields = Vec::new();
+    let (mut braces, mut parentheses) = (0usize, 0usize);
+    let mut word = String::new();
+    for letter in body.chars().take(MAX_MUTATION_LETTERS) {
+        if letter.is_alphanumeric() || letter == '_' {
+            word.push(letter);
+            continue;
+        }
+        // A name before a colon is an alias.
+        if braces == 1 && parentheses == 0 && !word.is_empty() && letter != ':' {
+            fields.push(std::mem::take(&mut word));
+        }
+        word.clear();
+        match letter {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            '(' => parentheses += 1,
+            ')' => parentheses = parentheses.saturating_sub(1),
+            _ => {}
+        }
+    }
+    fields
+}
+
 /// Whether an argument has content: `{}`, `{"match_all": {}}`, `[]`, `""` and `null` have none.
 fn is_filled(value: &Value) -> bool {
     match value {
@@ -778,11 +827,26 @@ mod tests {
                 ("gmail__delete_all", json!({"query": "in:inbox"})),
                 ("vmware__power_off_vm", json!({"vm": "x"})),
                 ("terraform__create_run", json!({"is_destroy": true})),
+                ("github__graphql", json!({"query": "mutation { deleteRef(input: {refId: \"x\"}) { id } }"})),
+                (
+                    "shop__graphql",
+                    json!({"query": "mutation A($i: ID!) { a: productDelete(id: $i) { id } }"}),
+                ),
+                (
+                    "es__rest",
+                    json!({"method": "POST", "path": "/u/_delete_by_query", "body": {"query": {"match_all": {}}}}),
+                ),
             ],
         );
         check(
             None,
             &[
+                (
+                    "github__graphql",
+                    json!({"query": "mutation { addComment(input: {body: \"delete\"}) { id } }"}),
+                ),
+                ("github__graphql", json!({"query": "query { deletedItems { id } }"})),
+                ("github__api", json!({"method": "DELETE", "path": "/repos/a/b/issues/comments/1"})),
                 ("mongodb__update-many", json!({"collection": "u", "filter": {"a": 2}, "update": {}})),
                 ("trello__archive_card", json!({"id": "x"})),
                 ("vmware__power_on_vm", json!({"vm": "x"})),

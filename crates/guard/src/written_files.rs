@@ -183,13 +183,14 @@ fn collect_tool_files(value: &Value, directory: &str, written: &mut Vec<(String,
                     written.push((path, content.to_owned()));
                 }
             }
-            fields.values().filter(|field| field.is_array()).for_each(|field| {
+            for field in fields.values().filter(|field| field.is_array()) {
                 collect_tool_files(field, directory, written);
-            });
+            }
         }
         Value::Array(items) => {
-            let objects = items.iter().filter(|item| item.is_object());
-            objects.for_each(|item| collect_tool_files(item, directory, written));
+            for item in items.iter().filter(|item| item.is_object()) {
+                collect_tool_files(item, directory, written);
+            }
         }
         _ => {}
     }
@@ -278,12 +279,10 @@ fn task_texts(
         texts.into_iter().map(|TaskText { text, language }| RunPiece { text, language }).collect();
     let file = RunFile { path: path.to_owned(), runner: FileRunner::Make, tasks: Vec::new() };
     let command = format!("make -f {}", quote_path(path));
-    (!pieces.is_empty()).then(|| RunnableText {
-        command,
-        script: Some((file, pieces)),
-        location,
-        is_automatic,
-    })
+    if pieces.is_empty() {
+        return None;
+    }
+    Some(RunnableText { command, script: Some((file, pieces)), location, is_automatic })
 }
 
 /// Whether a finding matters for a command at this location.
