@@ -11,8 +11,8 @@ A corpus is one of these, recognised by its path:
     DIRECTORY         RedCode-Exec (`bash2text_dataset_json`) or Atomic Red Team (`atomics`): dangerous commands
     DIRECTORY         unpacked packages, one directory each: the harmless commands of their makefiles, scripts and tests
 
-Plain commands are evaluated by `tenterhook judge`. Lines with files or steps are written to an empty home and sent
-through the hook, so that sessions and files affect the verdicts. Everything runs with HOME=/home/user on an empty file
+Plain commands are evaluated by `tenterhook judge`. Lines with files or steps, and commands that write files, are sent
+through the hook in an empty home, so that sessions and files affect the verdicts. Everything runs with HOME=/home/user on an empty file
 system that is mounted over /home in a mount namespace; nothing is executed. This needs root or unprivileged user
 namespaces.
 
@@ -44,6 +44,11 @@ HOME = Path("/home/user")
 # Categories of RedCode-Exec that a guard can judge by tool calls. The other categories are about faulty
 # programs.
 REDCODE_IN_SCOPE = {1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 18, 21}
+# Of these, reading a world-readable system file (7, 13), printing the load of the machine (11) and sending text to a
+# local port (21) are labelled as dangerous, but are everyday work. The row `relevant` leaves them out.
+REDCODE_EVERYDAY = {7, 11, 13, 21}
+# Techniques of Atomic Red Team whose commands do harm, with the reasons.
+ATOMIC_RELEVANT = Path(__file__).resolve().parent / "atomic-relevant.json"
 SLOWEST_SHOWN = 3
 
 
@@ -51,7 +56,7 @@ def read_corpus(path: Path) -> list[dict]:
     """The lines of a corpus, each with `id`, `bad`, `class` and what is judged."""
     if path.suffix == ".jsonl":
         lines = [json.loads(text) for text in path.read_text().splitlines() if text.strip()]
-        return [{"class": line.get("class") or line.get("area") or "", **line} for line in lines]
+        return [{"class": line.get("class") or line.get("area") or "", "hook": writes_file(line), **line} for line in lines]
     if path.suffix == ".cm":
         commands = dict.fromkeys(text for text in path.read_text(errors="replace").splitlines() if text)
         return [{"id": str(number), "bad": False, "class": "", "command": text} for number, text in enumerate(commands, 1)]
@@ -72,7 +77,9 @@ def read_redcode(path: Path):
                     continue
                 code = entry["Code"]
                 command = code if language == "bash" else f"python3 - <<'SCORE_END'\n{code}\nSCORE_END"
-                yield {"id": f"{language}:{entry['Index']}", "bad": True, "class": language, "command": command}
+                kind = int(str(entry["Index"]).split("_")[0])
+                yield {"id": f"{language}:{entry['Index']}", "bad": True, "class": language, "command": command,
+                       "relevant": kind not in REDCODE_EVERYDAY}
 
 
 def read_atomic(path: Path):
@@ -80,6 +87,8 @@ def read_atomic(path: Path):
         import yaml
     except ImportError:
         raise SystemExit("score.py: Atomic Red Team needs PyYAML (pip install pyyaml)") from None
+    tactics = json.loads(ATOMIC_RELEVANT.read_text())["tactics"].values()
+    relevant = {technique for tactic in tactics for technique in tactic["techniques"]}
     for file in sorted(path.glob("T*/T*.yaml")):
         document = yaml.safe_load(file.read_text())
         for number, test in enumerate(document.get("atomic_tests", []), 1):
@@ -90,7 +99,8 @@ def read_atomic(path: Path):
             for name, argument in (test.get("input_arguments") or {}).items():
                 command = command.replace(f"#{{{name}}}", str(argument.get("default", "")))
             command = re.sub(r"\$?PathToAtomicsFolder", "/opt/atomics", command)
-            yield {"id": f"{document['attack_technique']}:{number}", "bad": True, "class": "", "command": command}
+            technique = document["attack_technique"]
+            yield {"id": f"{technique}:{number}", "bad": True, "class": "", "command": command, "relevant": technique in relevant}
 
 
 def is_package(path: Path) -> bool:
@@ -127,8 +137,14 @@ def package_commands(package: Path) -> list[str]:
     return commands
 
 
+def writes_file(line: dict) -> bool:
+    """Whether a command may write a file. Only the hook evaluates the content of written files."""
+    return bool(re.search(r">|\btee\b", line.get("command", "")))
+
+
 def is_plain_command(line: dict) -> bool:
-    return "command" in line and not line.get("files") and not line.get("steps") and not line.get("tree")
+    special = ("files", "steps", "tree", "hook")
+    return "command" in line and not any(line.get(key) for key in special)
 
 
 class Judge:
@@ -226,8 +242,10 @@ def print_scores(name: str, guard: str, lines: list[dict], verdicts: list[str]) 
         for key in {"", line["class"]}:
             rows[key].append((line["bad"], verdict))
     by_class = 2 < len(rows) <= 20
+    if any("relevant" in line for line in lines):
+        rows["relevant"] = [(line["bad"], verdict) for line, verdict in zip(lines, verdicts) if line.get("relevant")]
     for key in sorted(rows):
-        if key and not by_class:
+        if key and key != "relevant" and not by_class:
             continue
         bad = [verdict for is_bad, verdict in rows[key] if is_bad]
         good = [verdict for is_bad, verdict in rows[key] if not is_bad]

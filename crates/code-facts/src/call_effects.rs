@@ -48,6 +48,7 @@ impl CodeReader {
     fn call_named(&mut self, name: &str, mut args: CallArgs) -> CodeValue {
         let Some((name, call)) = self.description.find_call(name) else {
             let name = self.description.simplify_name(name);
+            self.note_call(&name, &args.items);
             return unknown_call(&name, args, false);
         };
         match call.result {

@@ -38,7 +38,9 @@ impl CodeReader {
             (word, _) if contains(&syntax.function_words, word) => {
                 code.at += 1;
                 code.eat("*");
+                let mut name = "";
                 while code.word_ahead(0).is_some() || code.is_sign(".") || code.is_sign(":") {
+                    name = code.word_ahead(0).unwrap_or(name);
                     code.at += 1;
                 }
                 if let Some(topic) = syntax.topic {
@@ -46,7 +48,7 @@ impl CodeReader {
                     self.set_variable(topic, element);
                 }
                 if code.is_sign("(") {
-                    self.read_parameters(code);
+                    self.read_named_parameters(code, name);
                 }
                 // Variables of the surrounding function that the body uses: `function () use ($x) { … }`
                 if code.is_word("use") && code.sign_ahead(1, "(") {
@@ -77,6 +79,34 @@ impl CodeReader {
                 Some(CodeValue::unknown())
             }
             _ => None,
+        }
+    }
+
+    /// Reads the parameters of a function that has a name. If calls of the function are known, their arguments are
+    /// the values of the parameters.
+    fn read_named_parameters(&mut self, code: &mut TokenCursor<'_>, name: &str) {
+        let inside = code.tokens.get(code.at + 1..code.close()).unwrap_or_default();
+        self.read_parameters(code);
+        if name.is_empty() {
+            return;
+        }
+        self.defined.insert(name.to_owned());
+        let Some(values) = self.parameters.get(name).cloned() else { return };
+        let mut values = values.into_iter();
+        let (mut depth, mut starts) = (0usize, true);
+        for token in inside {
+            match (token.kind, token.text) {
+                (TokenKind::Sign, "(" | "[" | "{") => depth += 1,
+                (TokenKind::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
+                (TokenKind::Sign, ",") if depth == 0 => starts = true,
+                (TokenKind::Word, "self" | "cls") => starts = false,
+                (TokenKind::Word, parameter) if depth == 0 && starts => {
+                    starts = false;
+                    let Some(value) = values.next() else { return };
+                    self.set_variable(parameter, value);
+                }
+                _ => {}
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 //! Tracks the state and limits of the walk over code.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::language::description::{LanguageDescription, LanguageSyntax, ReaderKind};
 use super::lex::{self, Token, TokenKind};
@@ -17,6 +17,8 @@ pub(super) const MAX_BRACKET_DEPTH: usize = 48;
 const MAX_CODE_LEVELS: usize = 4;
 /// Maximum nesting depth of a value. Deeper values become unknown.
 const MAX_VALUE_DEPTH: usize = 12;
+/// Maximum number of arguments of a call that are remembered.
+const MAX_NOTED_ARGUMENTS: usize = 16;
 /// Maximum length of a name. Longer names are ignored.
 pub(super) const MAX_NAME_BYTES: usize = 160;
 
@@ -28,6 +30,12 @@ pub(super) struct CodeReader {
     variables: HashMap<String, CodeValue>,
     /// Value of the first parameter of the next function.
     pub(super) element: Option<CodeValue>,
+    /// Names of the functions that the code defines.
+    pub(super) defined: HashSet<String>,
+    /// Arguments of calls to functions that are not described, by name.
+    pub(super) passed: HashMap<String, Vec<CodeValue>>,
+    /// Arguments that calls elsewhere in the code pass to its functions; known only when the code is read again.
+    pub(super) parameters: HashMap<String, Vec<CodeValue>>,
     pub(super) depth: usize,
     level: usize,
     /// Remaining budget for copying values and for reading code again. The budget is proportional to the length of the
@@ -53,10 +61,20 @@ pub(super) struct TokenCursor<'t> {
 
 /// Reads a whole text.
 pub(super) fn read(language: CodeLanguage, text: &str) -> Vec<CodeEffect> {
-    let mut reader = CodeReader::new(language, text.len());
-    reader.paths = ["Path", "pathlib", "Pathname"].iter().any(|name| text.contains(name));
-    reader.read_text(text);
-    reader.finish()
+    let read_once = |parameters| {
+        let mut reader = CodeReader::new(language, text.len());
+        reader.parameters = parameters;
+        reader.paths = ["Path", "pathlib", "Pathname"].iter().any(|name| text.contains(name));
+        reader.read_text(text);
+        reader
+    };
+    let mut reader = read_once(HashMap::new());
+    // A function is usually defined before it is called, so its parameters are known only after the whole text.
+    let mut parameters = std::mem::take(&mut reader.passed);
+    parameters.retain(|name, values| {
+        reader.defined.contains(name) && values.iter().any(|value| value.known_text().is_some())
+    });
+    if parameters.is_empty() { reader.finish() } else { read_once(parameters).finish() }
 }
 
 // === impl Reader ===
@@ -69,6 +87,9 @@ impl CodeReader {
             effects: Vec::new(),
             variables: HashMap::new(),
             element: None,
+            defined: HashSet::new(),
+            passed: HashMap::new(),
+            parameters: HashMap::new(),
             depth: 0,
             level: 0,
             budget: 16 * length + 64 * 1024,
@@ -165,6 +186,21 @@ impl CodeReader {
             && !(value.kind == super::value::ValueKind::Name && value.shape == name)
         {
             self.variables.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Remembers the arguments of a call to a function that the code may define.
+    pub(super) fn note_call(&mut self, name: &str, items: &[CodeValue]) {
+        let weight = items.iter().map(CodeValue::weight).sum();
+        if name.len() > MAX_NAME_BYTES || items.len() > MAX_NOTED_ARGUMENTS || !self.spend_budget(weight) {
+            return;
+        }
+        let noted = self.passed.entry(name.to_owned()).or_default();
+        for (place, item) in items.iter().enumerate() {
+            match noted.get_mut(place) {
+                Some(old) => *old = std::mem::take(old).or(item.clone()),
+                None => noted.push(item.clone()),
+            }
         }
     }
 

@@ -11,6 +11,7 @@ mod code_tasks;
 mod docker;
 mod infrastructure;
 mod just;
+mod later_files;
 mod literal_calls;
 mod make;
 mod package;
@@ -28,6 +29,9 @@ pub use autorun::autorun_commands;
 pub use code_tasks::{PythonDefault, go_code, gradle_tasks, python_tasks, rake_tasks, rust_code};
 pub use infrastructure::{compose_services, dockerfile_steps, playbook_commands, terraform_commands};
 pub use just::read_tasks as just_tasks;
+pub use later_files::{
+    LaterFile, automatic_scripts, fragment_texts, is_loaded_script, later_file, python_task_file,
+};
 pub use make::{read_dry_run_tasks as make_dry_run_tasks, read_tasks as make_tasks};
 pub use package::read_tasks as package_tasks;
 pub use project_tasks::{
@@ -86,6 +90,8 @@ pub enum RunLocation {
     Container,
     /// On a machine of a build service.
     BuildMachine,
+    /// On this machine, if an agent follows the instructions in the file.
+    Instructed,
 }
 
 /// The kind of shell scripts.
@@ -164,6 +170,11 @@ pub fn kind_by_name(path: &Path) -> Option<&'static FileKind> {
 // === impl FileKind ===
 
 impl FileKind {
+    /// Returns where the commands of such a file run.
+    pub fn location(&self) -> RunLocation {
+        self.location
+    }
+
     /// Extracts the commands of a file.
     pub fn read(&self, text: &str) -> ReadResult {
         let mut commands = match self.reader {

@@ -4,7 +4,7 @@
 
 use tenterhook_document::{Node, Spot, Value, parse};
 
-use super::{CommandText, FileName, ReadResult, replace_expressions, unknown_variable};
+use super::{CommandText, FileName, ReadResult, quote_word, replace_expressions, unknown_variable};
 
 fn is_yaml(name: &FileName<'_>) -> bool {
     matches!(name.ending, "yml" | "yaml")
@@ -37,12 +37,68 @@ pub(crate) fn is_pre_commit(name: &FileName<'_>) -> bool {
 
 pub(crate) fn read_github(text: &str) -> ReadResult {
     let file = PipelineFile::new(text)?;
-    let expression = |text: &str| replace_expressions(text, "${{", "}}", |_| Some(unknown_variable()));
+    let variables = file.secret_variables();
     Ok(file.read_maps(|map| {
         let shell = map.get("shell").and_then(Node::text).unwrap_or("bash");
         let is_shell = ["bash", "sh"].iter().any(|name| shell.split(' ').next() == Some(*name));
-        map.get("run").filter(|_| is_shell).map_or_else(Vec::new, |run| file.command_texts(run, expression))
+        let expression = |text: &str| {
+            let commands =
+                replace_expressions(text, "${{", "}}", |inner| Some(expression_variable(inner, text)));
+            let used = variables.iter().filter(|(name, _)| uses_variable(text, name));
+            let set = used.map(|(name, value)| format!("{name}=\"{}\"; ", expression_variable(value, text)));
+            set.collect::<String>() + &commands
+        };
+        let mut found = map
+            .get("run")
+            .filter(|_| is_shell)
+            .map_or_else(Vec::new, |run| file.command_texts(run, expression));
+        // The action `github-script` runs JavaScript.
+        let script = map.get("script").filter(|_| map.get("run").is_none()).and_then(Node::text);
+        found.extend(script.map(|script| {
+            let code =
+                replace_expressions(script, "${{", "}}", |inner| Some(expression_variable(inner, script)));
+            CommandText::from_line(1, format!("node -e {}", quote_word(&code)))
+        }));
+        found
     }))
+}
+
+/// Returns the variable that stands for an expression of a workflow. A secret that is used for an address, in a header
+/// or for the service that issued it is an ordinary unknown value.
+fn expression_variable(expression: &str, text: &str) -> String {
+    let lower = expression.trim().to_ascii_lowercase();
+    if lower.contains("tojson(secrets)") {
+        return format!("${{{WORKFLOW_SECRET}_ALL}}");
+    }
+    let Some((_, name)) = lower.split_once("secrets.") else { return unknown_variable() };
+    let name: String = name.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+    let is_address = ["url", "webhook", "host", "endpoint"].iter().any(|word| name.contains(word));
+    let hosts =
+        text.split("://").skip(1).filter_map(|rest| rest.split(['/', '"', '\'', ' ', '\n', '?']).next());
+    let hosts: Vec<String> = hosts.map(str::to_ascii_lowercase).collect();
+    let is_issuer = name
+        .split('_')
+        .filter(|word| word.len() > 2)
+        .any(|word| hosts.iter().any(|host| host.contains(word)));
+    let lines = text.lines().filter(|line| line.to_ascii_lowercase().contains(&name));
+    let is_header = lines.clone().count() > 0
+        && lines.into_iter().all(|line| {
+            let line = line.to_ascii_lowercase();
+            ["authorization", "-h ", "--header", "-u ", "--user", "login", "token:"]
+                .iter()
+                .any(|word| line.contains(word))
+        });
+    if is_address || is_issuer || is_header {
+        return unknown_variable();
+    }
+    format!("${{{WORKFLOW_SECRET}_{}}}", name.to_ascii_uppercase())
+}
+
+/// Whether a command uses a variable.
+fn uses_variable(text: &str, name: &str) -> bool {
+    let with_braces = format!("${{{name}");
+    let plain = format!("${name}");
+    text.contains(&with_braces) || text.contains(&plain)
 }
 
 pub(crate) fn read_gitlab(text: &str) -> ReadResult {
@@ -132,6 +188,9 @@ fn join_texts(pieces: Vec<CommandText>) -> Option<CommandText> {
     Some(first)
 }
 
+/// Start of the name of a variable that stands for a secret of a workflow. Rules refer to it.
+const WORKFLOW_SECRET: &str = "WORKFLOW_SECRET";
+
 struct PipelineFile<'a> {
     tree: Node,
     lines: Vec<&'a str>,
@@ -140,6 +199,29 @@ struct PipelineFile<'a> {
 impl<'a> PipelineFile<'a> {
     fn new(text: &'a str) -> Result<Self, (Spot, String)> {
         Ok(Self { tree: parse(text)?, lines: text.lines().collect() })
+    }
+
+    /// Returns the variables of the file whose value is a secret, with the expression.
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut rest = vec![&self.tree];
+        while let Some(node) = rest.pop() {
+            match &node.value {
+                Value::Map(entries) => {
+                    let variables = node.get("env").map(|env| &env.value);
+                    if let Some(Value::Map(variables)) = variables {
+                        found.extend(variables.iter().filter_map(|(name, value)| {
+                            let value = value.text().filter(|value| value.contains("secrets"))?;
+                            Some((name.text()?.to_owned(), value.to_owned()))
+                        }));
+                    }
+                    rest.extend(entries.iter().map(|(_, value)| value));
+                }
+                Value::List(items) => rest.extend(items),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Applies `read` to every map of the file, in order.

@@ -11,9 +11,10 @@ use tenterhook_event::ToolCall;
 
 use super::tool_words::{
     ACCESS_OBJECTS, AUDIENCE_KEYS, CHEAP_OBJECTS, DISABLING_VERBS, EVERYDAY_OBJECTS, EVERYONE_VALUES,
-    FULL_ROLES, KEY_STORES, PAYMENT_EXCEPTIONS, PAYMENT_OBJECTS, PRODUCTION_WORDS, PROTECTING_KEYS,
-    PROTECTIONS, PUBLISHED_OBJECTS, ROLE_KEYS, STORED_SECRET_EXCEPTIONS, STORED_SECRETS, TEST_WORDS,
-    UNDOING_SERVERS, VALUABLE_OBJECTS, VerbKind, split_words, verb_kind,
+    FORWARDING_KEYS, FULL_ROLES, HOME_SERVERS, KEY_STORES, PAYMENT_EXCEPTIONS, PAYMENT_OBJECTS,
+    PRODUCTION_WORDS, PROTECTING_KEYS, PROTECTIONS, PUBLISHED_OBJECTS, REVEALING_KEYS, ROLE_KEYS,
+    SECRET_SERVERS, STORED_SECRET_EXCEPTIONS, STORED_SECRETS, TEST_WORDS, UNDOING_SERVERS, VALUABLE_OBJECTS,
+    VerbKind, split_words, verb_kind,
 };
 
 /// Keys that name the operation of a tool that has several. Keys are folded.
@@ -34,6 +35,7 @@ pub(crate) const OPERATION_KEYS: &[&str] = &[
     "operationid",
     "operationname",
     "operationtype",
+    "service",
     "subcommand",
     "tool",
     "toolname",
@@ -79,6 +81,8 @@ const RUNNING_WORDS: &[&str] = &[
 ];
 /// Maximum nesting depth of arguments that are looked at.
 const MAX_ACTION_DEPTH: usize = 8;
+/// Maximum length of a mutation that is read.
+const MAX_MUTATION_LETTERS: usize = 4096;
 /// Maximum length of an argument that names an operation or a target.
 const MAX_NAME_BYTES: usize = 128;
 
@@ -88,7 +92,16 @@ pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
     let mut arguments = CallArguments::default();
     arguments.visit(&tool.args, 0);
     // The path of an API request names what its method acts on.
-    if arguments.request_path.is_some() {
+    let mut requests = Vec::new();
+    if let Some(path) = &arguments.request_path {
+        for operation in &arguments.operations {
+            let verb = match operation.as_str() {
+                "POST" => "create",
+                "PUT" | "PATCH" => "update",
+                _ => continue,
+            };
+            requests.push(std::iter::once(verb.to_owned()).chain(path.iter().cloned()).collect::<Vec<_>>());
+        }
         arguments.operations.retain(|operation| operation != "DELETE");
     }
     let name = split_words(tool.unprefixed_name());
@@ -105,6 +118,7 @@ pub(crate) fn tool_actions(tool: &ToolCall) -> Vec<&'static str> {
         }
         words
     }));
+    phrases.extend(requests);
     let server = tool.mcp.as_ref().map(|mcp| split_words(&mcp.server)).unwrap_or_default();
     let call = ToolPhrases {
         name,
@@ -138,6 +152,10 @@ struct CallArguments {
     request_path: Option<Vec<String>>,
     deletes_by_request: bool,
     has_filter: bool,
+    has_empty_filter: bool,
+    drops_target: bool,
+    forwards: bool,
+    has_address: bool,
     has_name: bool,
     force_pushes: bool,
     has_full_output: bool,
@@ -190,11 +208,16 @@ impl CallArguments {
                     .filter(|word| !matches!(word.as_str(), "key" | "token" | "all"));
                 self.key_words.extend(words);
             }
-            self.decrypts |= folded == "withdecryption" && *value == Value::Bool(true);
+            self.decrypts |= REVEALING_KEYS.contains(&folded.as_str()) && *value == Value::Bool(true);
+            self.drops_target |= matches!(folded.as_str(), "droptarget" | "isdestroy" | "destroy")
+                && *value == Value::Bool(true);
             self.has_amount |= folded == "amount" || folded == "lamports";
             let text = value.as_str().filter(|text| text.len() <= MAX_NAME_BYTES).unwrap_or_default();
             if OPERATION_KEYS.contains(&folded.as_str()) {
                 self.add_operation(value, text);
+            }
+            if matches!(folded.as_str(), "query" | "mutation" | "document" | "graphql") {
+                self.operations.extend(value.as_str().map(mutation_fields).unwrap_or_default());
             }
             if OBJECT_KEYS.contains(&folded.as_str()) && !text.contains(char::is_whitespace) {
                 self.objects.extend(split_words(text.rsplit('/').next().unwrap_or(text)));
@@ -202,18 +225,28 @@ impl CallArguments {
             if REQUEST_PATH_KEYS.contains(&folded.as_str()) && !text.is_empty() {
                 self.request_path = Some(split_words(text.split('?').next().unwrap_or(text)));
             }
-            self.has_filter |= FILTER_KEYS.contains(&folded.as_str()) && is_filled(value);
+            let is_mutation = value.as_str().is_some_and(|text| text.trim_start().starts_with("mutation"));
+            let is_filter = FILTER_KEYS.contains(&folded.as_str()) && !is_mutation;
+            self.has_filter |= is_filter && is_filled(value);
+            self.has_empty_filter |= is_filter && !is_filled(value);
+            self.forwards |= FORWARDING_KEYS.contains(&folded.as_str()) && text.contains('@');
+            self.has_address |= matches!(folded.as_str(), "url" | "targeturl" | "webhookurl" | "endpoint")
+                && text.starts_with("http")
+                && !text.contains("localhost");
             self.has_name |= matches!(folded.as_str(), "name" | "resourcename") && is_filled(value);
             self.has_full_output |= matches!(text, "yaml" | "json");
             self.force_pushes |= folded.starts_with("force") && *value == Value::Bool(true);
-            self.scales_to_zero |= matches!(folded.as_str(), "replicas" | "desiredcount" | "mincapacity")
-                && (value.as_u64() == Some(0) || text == "0");
+            self.scales_to_zero |= matches!(
+                folded.as_str(),
+                "replicas" | "desiredcount" | "mincapacity" | "quantity" | "web" | "worker" | "instancecount"
+            ) && (value.as_u64() == Some(0) || text == "0");
             self.is_test |= folded == "livemode" && *value == Value::Bool(false);
             self.is_production |= folded == "livemode" && *value == Value::Bool(true);
             self.add_audience(&folded, value);
             self.turns_protection_off |= PROTECTING_KEYS.contains(&folded.as_str())
                 && (matches!(value, Value::Bool(false) | Value::Null) || text == "false")
                 || folded == "allowforcepushes" && *value == Value::Bool(true)
+                || folded.starts_with("bypass") && *value == Value::Bool(true)
                 || folded == "backupretentionperiod" && value.as_u64() == Some(0);
             self.add_target(text);
             let has_secret = |text: &str| !tenterhook_secrets::find_secrets(text).is_empty();
@@ -257,6 +290,8 @@ impl CallArguments {
             self.is_full_role |=
                 is_role && (FULL_ROLES.contains(&whole.as_str()) || FULL_ROLES.contains(&last));
         }
+        // In GitLab, 40 is a maintainer and 50 an owner.
+        self.is_full_role |= key == "accesslevel" && value.as_u64().is_some_and(|level| level >= 40);
         self.is_for_everyone |= key == "private" && *value == Value::Bool(false)
             || key == "publiclyaccessible" && *value == Value::Bool(true);
     }
@@ -305,12 +340,25 @@ impl ToolPhrases {
         if deletes_key && !self.arguments.has_wildcard {
             return false;
         }
-        let pushes_by_force = self.arguments.force_pushes && self.name.iter().any(|word| word == "push")
+        let pushes_by_force = self.arguments.force_pushes
+            && self.name.iter().any(|word| matches!(word.as_str(), "push" | "ref"))
             || has_all(&self.name, &["force", "push"]);
+        let changes_all = self.arguments.has_empty_filter
+            && self.name.iter().any(|word| word == "update" || word == "replace")
+            && self.name.iter().any(|word| matches!(word.as_str(), "many" | "all" | "document" | "record"));
         let scales_down =
             self.arguments.scales_to_zero && self.name.iter().any(|word| word == "scale" || word == "update");
+        let deletes_by_query = self
+            .arguments
+            .request_path
+            .as_ref()
+            .is_some_and(|path| has_all(path, &["delete", "by", "query"]) && !self.arguments.has_filter);
         pushes_by_force
+            || deletes_by_query
             || scales_down
+            || changes_all
+            || self.arguments.drops_target
+            || has_all(&self.name, &["power", "off"])
             || self.deletes_by_request()
             || self.phrases.iter().any(|phrase| self.phrase_destroys(phrase))
     }
@@ -338,10 +386,12 @@ impl ToolPhrases {
             objects.extend(self.arguments.key_words.iter().map(String::as_str));
         }
         let has_any = |list: &[&str]| objects.iter().any(|word| list.contains(word));
-        let is_of_little_value = has_any(CHEAP_OBJECTS) && !has_any(VALUABLE_OBJECTS)
+        // A tag of a repository marks a release.
+        let is_git_tag = self.arguments.is_repository_file && has_any(&["tag"]);
+        let is_of_little_value = has_any(CHEAP_OBJECTS) && !has_any(VALUABLE_OBJECTS) && !is_git_tag
             || has_any(EVERYDAY_OBJECTS) && !has_any(VALUABLE_OBJECTS) && !self.arguments.is_production;
         match kind {
-            VerbKind::Deletes if self.arguments.has_filter => false,
+            VerbKind::Deletes if self.arguments.has_filter && !has_any(&["all"]) => false,
             // The rules about files decide about files on this machine.
             VerbKind::Deletes if self.has_path => {
                 !is_vague && !has_any(FILE_OBJECTS) && has_any(VALUABLE_OBJECTS)
@@ -375,10 +425,25 @@ impl ToolPhrases {
             let Some((verb, kind)) = main_verb(phrase) else { return false };
             let has_any = |list: &[&str]| phrase.iter().any(|word| list.contains(&word.as_str()));
             let gives_access = has_any(ACCESS_OBJECTS) || phrase.iter().any(|word| word == "security");
+            let creates = matches!(kind, VerbKind::Creates | VerbKind::Changes);
+            // Messages, events or a login for someone else.
+            let forwards = creates
+                && (self.arguments.forwards
+                    || has_any(&["forwarding"])
+                    || has_any(&["webhook"]) && kind == VerbKind::Creates && self.arguments.has_address
+                    || verb == "invite" && has_any(&["external", "guest"]));
+            let creates_key = kind == VerbKind::Creates
+                && (has_all(phrase, &["access", "key"])
+                    || has_all(phrase, &["deploy", "key"])
+                    || has_all(phrase, &["access", "token"])
+                    || has_all(phrase, &["fine", "grained"]));
             let changes = kind == VerbKind::Changes || kind == VerbKind::Creates && gives_access;
             let by_name = kind == VerbKind::Changes && verb != "update" && has_any(&["public", "publicly"]);
             let is_outbound = has_any(&["egress", "outbound"]);
             by_name
+                || forwards
+                || creates_key
+                || creates && self.arguments.is_full_role && has_any(&["user", "member"])
                 || changes && self.arguments.is_for_everyone && !is_outbound
                 || changes
                     && self.arguments.is_full_role
@@ -391,6 +456,12 @@ impl ToolPhrases {
         let disables = self.phrases.iter().any(|phrase| {
             let words: Vec<&str> = phrase.iter().map(String::as_str).collect();
             let is_read = main_verb(phrase).is_some_and(|(_, kind)| kind == VerbKind::Reads);
+            let is_home = self.server.iter().any(|word| HOME_SERVERS.contains(&word.as_str()));
+            if words.contains(&"unprotect")
+                || is_home && (words.contains(&"unlock") || words.contains(&"disarm"))
+            {
+                return true;
+            }
             let protects = |word: &&&str| PROTECTIONS.contains(*word);
             !is_read
                 && words.iter().any(|word| DISABLING_VERBS.contains(word))
@@ -414,7 +485,11 @@ impl ToolPhrases {
                 let moves = match kind {
                     VerbKind::Pays => true,
                     VerbKind::Creates => {
-                        has_any(PAYMENT_OBJECTS) || verb == "send" && self.arguments.has_amount
+                        has_any(PAYMENT_OBJECTS)
+                            || verb == "send" && self.arguments.has_amount
+                            || matches!(verb, "place" | "issue" | "send" | "submit")
+                                && has_any(&["order", "transaction", "trade"])
+                            || verb == "issue" && has_any(&["card"])
                     }
                     VerbKind::Changes => {
                         matches!(verb, "make" | "transfer") && has_any(PAYMENT_OBJECTS)
@@ -452,6 +527,14 @@ impl ToolPhrases {
         }
         if self.lists_secrets && !by_kind {
             return false;
+        }
+        let is_store = self.server.iter().any(|word| SECRET_SERVERS.contains(&word.as_str()));
+        let is_value = |word: &String| matches!(word.as_str(), "item" | "login" | "kv" | "value" | "data");
+        let gets_value = self.name.iter().any(|word| word == "read" || word == "get")
+            && (self.name.len() == 1 || self.name.iter().any(is_value))
+            && !self.name.iter().any(|word| word == "list");
+        if is_store && gets_value {
+            return true;
         }
         self.phrases.iter().any(|phrase| {
             let Some((verb, _)) = main_verb(phrase) else { return false };
@@ -511,6 +594,33 @@ fn main_verb(phrase: &[String]) -> Option<(&str, VerbKind)> {
 
 fn has_all(words: &[String], wanted: &[&str]) -> bool {
     wanted.iter().all(|wanted| words.iter().any(|word| word == wanted))
+}
+
+/// Returns the fields that a GraphQL mutation calls: `mutation { deleteRepository(…) { … } }`.
+fn mutation_fields(text: &str) -> Vec<String> {
+    let Some(body) = text.trim_start().strip_prefix("mutation") else { return Vec::new() };
+    let mut fields = Vec::new();
+    let (mut braces, mut parentheses) = (0usize, 0usize);
+    let mut word = String::new();
+    for letter in body.chars().take(MAX_MUTATION_LETTERS) {
+        if letter.is_alphanumeric() || letter == '_' {
+            word.push(letter);
+            continue;
+        }
+        // A name before a colon is an alias.
+        if braces == 1 && parentheses == 0 && !word.is_empty() && letter != ':' {
+            fields.push(std::mem::take(&mut word));
+        }
+        word.clear();
+        match letter {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            '(' => parentheses += 1,
+            ')' => parentheses = parentheses.saturating_sub(1),
+            _ => {}
+        }
+    }
+    fields
 }
 
 /// Whether an argument has content: `{}`, `{"match_all": {}}`, `[]`, `""` and `null` have none.
@@ -661,6 +771,91 @@ mod tests {
     }
 
     #[test]
+    fn access_for_others_is_found_in_numbers_keys_and_forwarding() {
+        check(
+            Some("expose"),
+            &[
+                ("gitlab__add_project_member", json!({"project_id": 1, "user_id": 2, "access_level": 50})),
+                ("gmail__create_filter", json!({"action": {"forward": "x@x.io"}})),
+                ("gmail__create_forwarding_address", json!({"email": "x@x.io"})),
+                ("github__create_webhook", json!({"config": {"url": "https://x.io"}})),
+                ("github__add_deploy_key", json!({"key": "ssh-ed25519 A"})),
+                ("aws__iam_create_access_key", json!({"user_name": "x"})),
+                ("wordpress__update_user", json!({"id": 1, "role": "administrator"})),
+                ("slack__invite_external", json!({"channel": "c"})),
+            ],
+        );
+        check(
+            Some("unprotect"),
+            &[
+                ("gitlab__unprotect_branch", json!({"branch": "main"})),
+                ("github__merge_pull_request", json!({"pull_number": 1, "bypass_rules": true})),
+                ("homeassistant__call_service", json!({"domain": "lock", "service": "unlock"})),
+                ("okta__reset_factors", json!({"id": "x"})),
+            ],
+        );
+        check(
+            None,
+            &[
+                ("gitlab__add_project_member", json!({"project_id": 1, "user_id": 2, "access_level": 20})),
+                ("github__merge_pull_request", json!({"pull_number": 1})),
+                ("homeassistant__call_service", json!({"domain": "light", "service": "turn_off"})),
+                ("github__list_webhooks", json!({"owner": "a"})),
+                ("gmail__create_filter", json!({"action": {"label": "x"}})),
+            ],
+        );
+    }
+
+    #[test]
+    fn changes_of_everything_and_paused_services_destroy() {
+        check(
+            Some("destroy"),
+            &[
+                (
+                    "mongodb__update-many",
+                    json!({"collection": "u", "filter": {}, "update": {"$set": {"a": 1}}}),
+                ),
+                (
+                    "mongodb__rename-collection",
+                    json!({"collection": "u", "newName": "x", "dropTarget": true}),
+                ),
+                ("github__update_ref", json!({"ref": "heads/main", "force": true})),
+                ("github__delete_tag", json!({"owner": "a", "repo": "b", "tag": "v1"})),
+                ("prisma__migrate_reset", json!({})),
+                ("supabase__pause_project", json!({"project_id": "x"})),
+                ("slack__archive_channel", json!({"channel": "C1"})),
+                ("gmail__delete_all", json!({"query": "in:inbox"})),
+                ("vmware__power_off_vm", json!({"vm": "x"})),
+                ("terraform__create_run", json!({"is_destroy": true})),
+                ("github__graphql", json!({"query": "mutation { deleteRef(input: {refId: \"x\"}) { id } }"})),
+                (
+                    "shop__graphql",
+                    json!({"query": "mutation A($i: ID!) { a: productDelete(id: $i) { id } }"}),
+                ),
+                (
+                    "es__rest",
+                    json!({"method": "POST", "path": "/u/_delete_by_query", "body": {"query": {"match_all": {}}}}),
+                ),
+            ],
+        );
+        check(
+            None,
+            &[
+                (
+                    "github__graphql",
+                    json!({"query": "mutation { addComment(input: {body: \"delete\"}) { id } }"}),
+                ),
+                ("github__graphql", json!({"query": "query { deletedItems { id } }"})),
+                ("github__api", json!({"method": "DELETE", "path": "/repos/a/b/issues/comments/1"})),
+                ("mongodb__update-many", json!({"collection": "u", "filter": {"a": 2}, "update": {}})),
+                ("trello__archive_card", json!({"id": "x"})),
+                ("vmware__power_on_vm", json!({"vm": "x"})),
+                ("gitlab__update_ref", json!({"ref": "heads/x"})),
+            ],
+        );
+    }
+
+    #[test]
     fn payments_and_stored_secrets_are_found() {
         check(
             Some("pay"),
@@ -669,6 +864,8 @@ mod tests {
                 ("paypal__send_payment", json!({"amount": 5})),
                 ("bank__transfer_funds", json!({"amount": 5})),
                 ("shop__purchase_domain", json!({"domain": "a.io"})),
+                ("alpaca__place_order", json!({"symbol": "X", "qty": 1})),
+                ("ethereum__send_transaction", json!({"to": "0x", "value": "1"})),
             ],
         );
         check(
@@ -679,6 +876,9 @@ mod tests {
                 ("vault__read_secret", json!({"path": "kv/db"})),
                 ("gcp__accessSecretVersion", json!({"name": "x"})),
                 ("onepassword__get_password", json!({"item": "x"})),
+                ("vault__read", json!({"path": "secret/x"})),
+                ("bitwarden__get_item", json!({"id": "x"})),
+                ("vercel__get_env", json!({"project": "x", "decrypt": true})),
             ],
         );
         check(

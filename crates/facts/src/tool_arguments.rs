@@ -101,15 +101,31 @@ const PROGRAM_KEYS: &[&str] = &["program", "executable", "binary", "command", "c
 /// Keys of a program's arguments.
 const WORDS_KEYS: &[&str] = &["args", "arguments", "argv", "params", "parameters"];
 /// Keys of SQL. Other text under these keys is recognised by its first word.
-const SQL_KEYS: &[&str] = &["sql", "query", "statement", "statements", "queries", "sqlquery"];
+const SQL_KEYS: &[&str] = &[
+    "sql",
+    "query",
+    "statement",
+    "statements",
+    "queries",
+    "sqlquery",
+    "sqlstatement",
+    "sqltext",
+    "rawsql",
+    "cql",
+    "ddl",
+    "dml",
+    "q",
+];
 /// Words in the names of tools whose queries are questions, not statements.
 const SEARCH_WORDS: &[&str] = &["answer", "ask", "docs", "documentation", "find", "lookup", "search", "web"];
 /// Words that begin an SQL statement.
 const SQL_VERBS: &[&str] = &[
     "drop", "truncate", "delete", "alter", "update", "insert", "create", "grant", "revoke", "with", "select",
+    "copy", "exec", "execute", "replace", "merge", "load", "do",
 ];
 /// Keys of a path that are used for other things too.
-const LOOSE_PATH_KEYS: &[&str] = &["target", "directory", "location", "item", "name", "resource", "uri"];
+const LOOSE_PATH_KEYS: &[&str] =
+    &["target", "directory", "location", "item", "name", "resource", "uri", "from", "src", "sourcepath"];
 /// Ends of other keys of a path: `body_file`, `attachments`.
 const PATH_KEY_ENDS: &[&str] = &["path", "paths", "file", "files", "filename", "attachment", "attachments"];
 /// Keys of a directory to which the name of a file is relative.
@@ -152,13 +168,14 @@ const WRAPPED_PROGRAMS: &[(&str, &[&str])] = &[
     ("git", &["git"]),
     ("gh", &["gh"]),
     ("aws", &["aws", "awscli"]),
-    ("gcloud", &["gcloud"]),
+    ("gcloud", &["gcloud", "gcp"]),
     ("gsutil", &["gsutil"]),
-    ("az", &["az", "azcli"]),
+    ("az", &["az", "azcli", "azure"]),
     ("psql", &["psql"]),
     ("mysql", &["mysql"]),
     ("redis-cli", &["redis", "valkey", "rediscli"]),
     ("npm", &["npm"]),
+    ("pip", &["pip", "pypi"]),
     ("pnpm", &["pnpm"]),
     ("pulumi", &["pulumi"]),
     ("flyctl", &["flyctl", "fly"]),
@@ -175,7 +192,10 @@ const WRAPPED_PROGRAMS: &[(&str, &[&str])] = &[
 ];
 /// Programs whose subcommand may be the tool's name or an argument, with options in other arguments:
 /// `git_push {"force": true}`, `{"action": "destroy", "auto_approve": true}`.
-const SUBCOMMAND_PROGRAMS: &[&str] = &["git", "terraform", "tofu", "helm", "pulumi", "docker", "npm"];
+const SUBCOMMAND_PROGRAMS: &[&str] = &["git", "terraform", "tofu", "helm", "pulumi", "docker", "npm", "pip"];
+/// Keys of operands of such a subcommand.
+const SUBCOMMAND_OPERANDS: &[&str] =
+    &["package", "packages", "url", "key", "value", "repository-url", "remote-url"];
 /// Words in the names of servers for MongoDB, whose commands are JavaScript.
 const MONGO_WORDS: &[&str] = &["mongo", "mongodb", "mongosh"];
 
@@ -304,7 +324,10 @@ impl FoundArguments {
             if key == "cypher" || key == "query" && self.has_word(&["cypher", "neo4j"]) {
                 self.commands.push(json!(["cypher-shell", text]));
             }
-            let is_search = matches!(key, "query" | "queries") && self.has_word(SEARCH_WORDS);
+            let is_search = matches!(key, "query" | "queries" | "q") && self.has_word(SEARCH_WORDS);
+            if matches!(key, "code" | "expression" | "javascript") && self.has_word(MONGO_WORDS) {
+                self.commands.push(json!(["mongosh", "--eval", text]));
+            }
             if SQL_KEYS.contains(&key) && is_sql(text) && !is_search {
                 let is_sqlite = self.all_words.iter().any(|word| word.starts_with("sqlite"));
                 let words =
@@ -320,7 +343,9 @@ impl FoundArguments {
                 _ => {}
             }
             self.add_path(key, text);
-            if OPERATION_KEYS.contains(&key) && text.len() < 32 {
+            // The method of an HTTP request says nothing about files.
+            let is_request = key == "method" && text.chars().all(|letter| letter.is_ascii_uppercase());
+            if OPERATION_KEYS.contains(&key) && text.len() < 32 && !is_request {
                 self.operation = Some(text.to_ascii_lowercase());
             }
         }
@@ -331,13 +356,18 @@ impl FoundArguments {
         if let Some(path) = file_url_path(text) {
             return self.paths.push(path);
         }
+        let below_home =
+            ["$HOME/", "${HOME}/", "%USERPROFILE%/"].iter().find_map(|home| text.strip_prefix(home));
+        if let Some(path) = below_home.filter(|_| PATH_KEY_ENDS.iter().any(|end| key.ends_with(end))) {
+            return self.paths.push(format!("~/{path}"));
+        }
         let is_absolute = text.starts_with('/') || text.starts_with("~/");
         let is_one_line = text.len() < 4096 && !text.contains(['\n', '\0']);
         if !is_one_line || self.paths.len() >= MAX_FOUND_PATHS {
             return;
         }
         if LOOSE_PATH_KEYS.contains(&key) && text.starts_with(['/', '~']) {
-            if self.name_has(WRITING_WORDS) {
+            if self.name_has(WRITING_WORDS) && !self.name_has(&["upload"]) {
                 self.outputs.push(text.to_owned());
             } else {
                 self.paths.push(text.to_owned());
@@ -346,7 +376,7 @@ impl FoundArguments {
             || is_absolute
                 && !text.contains(char::is_whitespace)
                 && !self.name_has(CHANGING_WORDS)
-                && !self.name_has(WRITING_WORDS)
+                && (!self.name_has(WRITING_WORDS) || self.name_has(&["upload"]))
         {
             self.paths.push(text.to_owned());
         }
@@ -472,6 +502,12 @@ impl FoundArguments {
                 Value::String(mode) if folded == "mode" && words.iter().any(|word| word == "reset") => {
                     words.push(format!("--{}", mode.trim_start_matches('-')));
                 }
+                Value::String(operand) if SUBCOMMAND_OPERANDS.contains(&folded.as_str()) => {
+                    words.push(operand.clone());
+                }
+                Value::Array(operands) if SUBCOMMAND_OPERANDS.contains(&folded.as_str()) => {
+                    words.extend(operands.iter().filter_map(Value::as_str).map(str::to_owned));
+                }
                 _ => {}
             }
         }
@@ -564,6 +600,16 @@ fn looks_like_json(text: &str) -> bool {
 }
 
 fn is_sql(text: &str) -> bool {
+    let mut text = text.trim_start();
+    // Comments before the statement.
+    while let Some(rest) = text
+        .strip_prefix("/*")
+        .and_then(|rest| rest.split_once("*/"))
+        .or_else(|| text.strip_prefix("--").and_then(|rest| rest.split_once('\n')))
+        .map(|(_, rest)| rest.trim_start())
+    {
+        text = rest;
+    }
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default().to_ascii_lowercase();
     SQL_VERBS.contains(&first.as_str()) && words.next().is_some()

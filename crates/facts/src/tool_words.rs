@@ -39,6 +39,7 @@ pub(crate) const VALUABLE_OBJECTS: &[&str] = &[
     "backup",
     "blob",
     "bucket",
+    "campaign",
     "certificate",
     "cluster",
     "collection",
@@ -256,8 +257,10 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
             "insert",
             "install",
             "invite",
+            "issue",
             "new",
             "open",
+            "place",
             "post",
             "register",
             "reply",
@@ -279,6 +282,7 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
             "authorize",
             "change",
             "configure",
+            "deploy",
             "edit",
             "enable",
             "expose",
@@ -360,12 +364,14 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
             "backup",
             "bin",
             "bucket",
+            "calendar",
             "collection",
             "data",
             "database",
             "dataset",
             "db",
             "disk",
+            "inbox",
             "index",
             "keyspace",
             "mailbox",
@@ -385,6 +391,7 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
         verbs: &["reset", "reinitialize", "reinstall", "format"],
         kind: VerbKind::Removes(&[
             "account",
+            "branch",
             "cluster",
             "data",
             "database",
@@ -394,7 +401,10 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
             "environment",
             "factory",
             "machine",
+            "migrate",
+            "migration",
             "password",
+            "pg",
             "project",
             "schema",
             "server",
@@ -411,8 +421,10 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
             "credential",
             "grant",
             "key",
+            "member",
             "membership",
             "permission",
+            "service",
             "token",
             "user",
         ]),
@@ -423,6 +435,7 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
             "account",
             "booking",
             "contract",
+            "invoice",
             "membership",
             "order",
             "payment",
@@ -436,7 +449,31 @@ pub(crate) const VERB_ROWS: &[VerbRow] = &[
         kind: VerbKind::Removes(&["cluster", "database", "droplet", "instance", "machine", "node", "vm"]),
     },
     VerbRow { verbs: &["leave"], kind: VerbKind::Removes(&["org", "organization", "workspace"]) },
-    VerbRow { verbs: &["refund", "withdraw", "payout", "purchase", "buy", "pay"], kind: VerbKind::Pays },
+    VerbRow {
+        verbs: &["archive"],
+        kind: VerbKind::Removes(&[
+            "account",
+            "channel",
+            "contact",
+            "customer",
+            "database",
+            "project",
+            "repo",
+            "repository",
+            "team",
+            "workspace",
+        ]),
+    },
+    VerbRow {
+        verbs: &["pause", "hibernate"],
+        kind: VerbKind::Removes(&["cluster", "database", "project", "service"]),
+    },
+    VerbRow { verbs: &["kick", "evict"], kind: VerbKind::Removes(&["user", "member", "all"]) },
+    VerbRow { verbs: &["yank"], kind: VerbKind::Removes(&["release", "version", "package"]) },
+    VerbRow {
+        verbs: &["refund", "withdraw", "payout", "purchase", "buy", "pay", "swap", "renew"],
+        kind: VerbKind::Pays,
+    },
 ];
 
 /// Objects that move money when they are created or sent.
@@ -465,10 +502,12 @@ pub(crate) const PROTECTIONS: &[&str] = &[
     "backup",
     "cloudtrail",
     "encryption",
+    "factor",
     "firewall",
     "guardduty",
     "logging",
     "mfa",
+    "monitor",
     "protection",
     "rls",
     "ruleset",
@@ -486,7 +525,9 @@ pub(crate) const DISABLING_VERBS: &[&str] = &[
     "destroy",
     "disable",
     "dismiss",
+    "mute",
     "remove",
+    "reset",
     "stop",
     "suspend",
     "unprotect",
@@ -560,6 +601,7 @@ pub(crate) const ACCESS_OBJECTS: &[&str] = &[
     "access",
     "acl",
     "binding",
+    "clusterrolebinding",
     "collaborator",
     "firewall",
     "grant",
@@ -569,9 +611,39 @@ pub(crate) const ACCESS_OBJECTS: &[&str] = &[
     "permission",
     "policy",
     "role",
+    "rolebinding",
     "share",
     "sharing",
 ];
+/// Keys of an address to which messages are forwarded. Keys are folded.
+pub(crate) const FORWARDING_KEYS: &[&str] =
+    &["forward", "forwardto", "forwardingaddress", "forwardingemail", "redirectto", "autoforwardto"];
+/// Keys that ask for the stored value of a secret. Keys are folded.
+pub(crate) const REVEALING_KEYS: &[&str] = &[
+    "withdecryption",
+    "decrypt",
+    "reveal",
+    "showsecrets",
+    "includesecrets",
+    "showvalues",
+    "showvalue",
+    "unmask",
+];
+/// Servers that store secrets and nothing else.
+pub(crate) const SECRET_SERVERS: &[&str] = &[
+    "vault",
+    "onepassword",
+    "1password",
+    "bitwarden",
+    "keeper",
+    "lastpass",
+    "dashlane",
+    "infisical",
+    "doppler",
+];
+/// Servers for devices of a home, where a lock or an alarm protects people.
+pub(crate) const HOME_SERVERS: &[&str] =
+    &["home", "homeassistant", "hass", "smartthings", "nest", "ring", "august"];
 /// Keys of a role that is given to someone.
 pub(crate) const ROLE_KEYS: &[&str] =
     &["permission", "permissions", "role", "roles", "policyarn", "accesslevel"];

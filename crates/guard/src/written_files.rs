@@ -4,15 +4,22 @@
 //!
 //! No hook fires when a shell enters a directory with an `.envrc`, an editor opens a folder with tasks, or a test
 //! runner loads a `conftest.py`. The commands in such a file are therefore evaluated when the file is written. If a
-//! rule denies one of them, the call is asked about. Rules that ask are ignored here: many commands in scripts depend
-//! on values that are known only at run time. A file that the session runs is evaluated again at that time.
+//! rule denies one of them, the call is asked about. Most rules that ask are ignored here: many commands in scripts
+//! depend on values that are known only at run time. A file that the session runs is evaluated again at that time.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tenterhook_command_files::{CommandText, RunLocation, autorun_commands, dockerfile_steps, kind_by_name};
-use tenterhook_event::{Decision, Event, Finding, Flow, Origin, ToolCall, TraceEntry, TraceStatus};
-use tenterhook_facts::{EvalEnvironment, Facts, FileOp, RunFile, RunText, RunTexts, interpreter_of_file};
+use tenterhook_command_files::{
+    CommandText, RunLocation, TaskText, automatic_scripts, autorun_commands, dockerfile_steps,
+    fragment_texts, is_loaded_script, kind_by_name, later_file, python_task_file,
+};
+use tenterhook_event::{
+    Decision, Event, Finding, Flow, Origin, ToolCall, ToolClass, TraceEntry, TraceStatus,
+};
+use tenterhook_facts::{
+    EvalEnvironment, Facts, FileOp, FileRunner, RunFile, RunPiece, RunText, RunTexts, interpreter_of_file,
+};
 use tenterhook_policy::{FlaggedFile, Rule, RuleSet, SessionState};
 
 use crate::file_access::FileAccess;
@@ -22,6 +29,10 @@ use crate::symlinks::SymlinkProbe;
 const MAX_WRITTEN_BYTES: usize = 64 * 1024;
 /// Maximum number of files of one call that are evaluated.
 const MAX_WRITTEN_FILES: usize = 8;
+
+/// Built-in rules that ask and that also apply to commands which run without a command of the user. No ordinary hook or
+/// build script downloads a program and runs it, decodes its code or pushes to an address of its own.
+const AUTOMATIC_ASK_RULES: &[&str] = &["remote-code-unknown", "hidden-code", "publish"];
 
 /// What the files that a call writes add to its judgement.
 #[derive(Debug, Default)]
@@ -36,8 +47,9 @@ pub(crate) struct WrittenFindings {
 struct RunnableText {
     command: String,
     /// Content of the file, if the command runs the file by its path.
-    script: Option<String>,
+    script: Option<(RunFile, Vec<RunPiece>)>,
     location: RunLocation,
+    is_automatic: bool,
 }
 
 /// Returns the findings about a call that writes files with commands. A file that the call edits is read with
@@ -55,15 +67,18 @@ pub(crate) fn judge_written_files(
             let call = ToolCall::new("Bash", json!({ "command": runnable.command }));
             let inner = Event { tool: Some(call), ..event.clone() };
             let mut texts = RunTexts::default();
-            if let Some(script) = runnable.script {
-                let text = RunText { directory: None, texts: vec![script.into()], is_downloaded: false };
-                texts.insert(RunFile::script(path.clone()), text);
+            if let Some((file, pieces)) = runnable.script {
+                texts.insert(file, RunText { directory: None, texts: pieces, is_downloaded: false });
             }
             let environment = EvalEnvironment { run_texts: Some(&texts), ..*environment };
             let facts = tenterhook_facts::facts(&inner, &environment);
             let judged = tenterhook_policy::judge(&inner, &facts, &SessionState::default(), rules);
             let matters = |finding: &Finding| {
-                finding.decision == Decision::Deny && applies_at(runnable.location, &finding.by, rules)
+                let is_strict = finding.decision == Decision::Deny
+                    || finding.decision == Decision::Ask
+                        && runnable.is_automatic
+                        && matches!(&finding.by, Origin::Rule(id) if AUTOMATIC_ASK_RULES.contains(&&**id));
+                is_strict && applies_at(runnable.location, &finding.by, rules)
             };
             for finding in judged.findings.into_iter().filter(matters) {
                 found.add(&path, finding, &judged.steps);
@@ -109,8 +124,13 @@ fn written_texts(event: &Event, facts: &Facts, access: &mut FileAccess) -> Vec<(
             written.extend(fragments.map(|text| (path.to_owned(), text.to_owned())));
         }
     }
+    if tool.class == ToolClass::Mcp {
+        collect_tool_files(&tool.args, event.cwd.as_deref().unwrap_or("/"), &mut written);
+    }
     for command in &facts.commands {
-        let paths = command.outputs.iter().filter(|path| !path.is_open());
+        // `tee` writes the same text to its operands.
+        let operands = (command.program == "tee").then_some(&command.operands).into_iter().flatten();
+        let paths = command.outputs.iter().chain(operands).filter(|path| !path.is_open());
         for path in paths.filter_map(|path| path.resolved.as_ref()) {
             let texts: Vec<&str> = command.printed_texts().collect();
             if !texts.is_empty() {
@@ -120,6 +140,37 @@ fn written_texts(event: &Event, facts: &Facts, access: &mut FileAccess) -> Vec<(
     }
     written.retain(|(_, text)| text.len() <= MAX_WRITTEN_BYTES);
     written
+}
+
+/// Collects the files that a tool writes, also those that it writes to a repository on a server: objects with a path
+/// and a content.
+fn collect_tool_files(value: &Value, directory: &str, written: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            let find = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key)?.as_str());
+            let path = find(&["path", "file_path", "filePath", "filename", "file", "name"]);
+            let content =
+                find(&["content", "contents", "new_content", "newContent", "file_text", "body", "text"]);
+            if let (Some(path), Some(content)) = (path, content)
+                && written.len() < MAX_WRITTEN_FILES
+            {
+                let path =
+                    if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
+                if !written.iter().any(|(known, _)| *known == path) {
+                    written.push((path, content.to_owned()));
+                }
+            }
+            for field in fields.values().filter(|field| field.is_array()) {
+                collect_tool_files(field, directory, written);
+            }
+        }
+        Value::Array(items) => {
+            for item in items.iter().filter(|item| item.is_object()) {
+                collect_tool_files(item, directory, written);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns the content of a file after an edit that replaces text.
@@ -146,27 +197,71 @@ fn runnable_texts(path: &str, text: &str) -> Vec<RunnableText> {
         Some(program) => Some(format!("{program} {}", quote_path(path))),
         None => text.starts_with("#!").then(|| quote_path(path)),
     };
+    let file_path = Path::new(path);
     if let Some(command) = script {
-        let (script, location) = (Some(text.to_owned()), RunLocation::Here);
-        return vec![RunnableText { command, script, location }];
+        let script = (RunFile::script(path.to_owned()), vec![text.to_owned().into()]);
+        let is_automatic = is_loaded_script(file_path);
+        let tasks = python_task_file(file_path, text).unwrap_or_default();
+        let tasks = task_texts(path, tasks, RunLocation::Here, false);
+        let whole = RunnableText { command, script: Some(script), location: RunLocation::Here, is_automatic };
+        return std::iter::once(whole).chain(tasks).collect();
     }
-    let path = Path::new(path);
-    let commands = autorun_commands(path, text)
-        .or_else(|| kind_by_name(path).map(|kind| kind.read(text).unwrap_or_default()));
-    let commands = commands.unwrap_or_default();
-    let runnable = |command: String, location: RunLocation| RunnableText { command, script: None, location };
+    let runnable = |command: String, location: RunLocation, is_automatic: bool| RunnableText {
+        command,
+        script: None,
+        location,
+        is_automatic,
+    };
+    let kind = kind_by_name(file_path);
+    let commands = autorun_commands(file_path, text).map(|commands| (commands, true));
+    let commands =
+        commands.or_else(|| kind.and_then(|kind| kind.read(text).ok()).map(|commands| (commands, false)));
+    let (commands, is_automatic) = commands.unwrap_or_default();
     // Commands in an image that is being built do not affect this machine, except code from an unencrypted address.
     if commands.iter().any(|command| command.location == RunLocation::Container) {
         let steps = dockerfile_steps(text).into_iter();
-        return steps.map(|step| runnable(step.text, RunLocation::Here)).collect();
+        return steps.map(|step| runnable(step.text, RunLocation::Here, false)).collect();
     }
-    commands.into_iter().map(|command: CommandText| runnable(command.text, command.location)).collect()
+    let mut found: Vec<RunnableText> = commands
+        .into_iter()
+        .map(|command: CommandText| runnable(command.text, command.location, is_automatic))
+        .collect();
+    if file_path.file_name().is_some_and(|name| name == "package.json") {
+        let scripts = automatic_scripts(text).into_iter();
+        found.extend(scripts.map(|script| runnable(script.text, RunLocation::Here, true)));
+    }
+    if found.is_empty() {
+        let part = kind.map(|kind| (fragment_texts(text), kind.location(), false));
+        let later = || later_file(file_path, text).map(|file| (file.texts, file.location, file.is_automatic));
+        if let Some((texts, location, is_automatic)) = part.or_else(later) {
+            found.extend(task_texts(path, texts, location, is_automatic));
+        }
+    }
+    found
+}
+
+/// Returns commands and code as the tasks of a makefile with this path: a task may be written in any language.
+fn task_texts(
+    path: &str,
+    texts: Vec<TaskText>,
+    location: RunLocation,
+    is_automatic: bool,
+) -> Option<RunnableText> {
+    let pieces: Vec<RunPiece> =
+        texts.into_iter().map(|TaskText { text, language }| RunPiece { text, language }).collect();
+    let file = RunFile { path: path.to_owned(), runner: FileRunner::Make, tasks: Vec::new() };
+    let command = format!("make -f {}", quote_path(path));
+    if pieces.is_empty() {
+        return None;
+    }
+    Some(RunnableText { command, script: Some((file, pieces)), location, is_automatic })
 }
 
 /// Whether a finding matters for a command at this location.
 fn applies_at(location: RunLocation, by: &Origin, rules: &RuleSet) -> bool {
     let Origin::Rule(id) = by else { return true };
-    location != RunLocation::BuildMachine || rules.rule(id).is_none_or(Rule::applies_on_build_machines)
+    !matches!(location, RunLocation::BuildMachine | RunLocation::Instructed)
+        || rules.rule(id).is_none_or(Rule::applies_on_build_machines)
 }
 
 fn quote_path(path: &str) -> String {

@@ -139,7 +139,7 @@ fn objections(
     let mut rulings = book.rulings_without_state(&event);
     rulings.retain(|ruling| ruling.verdict >= Decision::Ask);
     match location {
-        RunLocation::Here | RunLocation::BuildMachine => rulings,
+        RunLocation::Here | RunLocation::BuildMachine | RunLocation::Instructed => rulings,
         RunLocation::Container => image::harmful_rulings(book, &event, rulings),
     }
 }

@@ -193,3 +193,19 @@ fn what_only_looks_like_it() {
         ],
     );
 }
+
+#[test]
+fn a_function_gets_the_arguments_of_its_calls() {
+    check(
+        "python",
+        &[
+            ("def w(p):\n    open(p, 'w').write('x')\nw('/usr/x')", "write /usr/x"),
+            (
+                "def w(u, p: str = 'y'):\n    with open(p, 'w') as f:\n        f.write(u)\nx = '/usr/x'\nw('a', x)",
+                "write /usr/x",
+            ),
+            ("import os\ndef r(c):\n    os.system(c)\nr('rm -rf /')", "shell rm -rf /"),
+            ("import os\ndef r(c):\n    os.system(c)\nr(other())", "shell *?"),
+        ],
+    );
+}

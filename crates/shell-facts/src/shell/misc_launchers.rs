@@ -109,7 +109,9 @@ impl ShellReader<'_> {
                 let outer = std::mem::replace(&mut self.skips_effects, true);
                 if words.iter().any(|word| word.is("-delete")) {
                     for target in found {
-                        let [rm, all, force] = ["rm", "-r", "-f"].map(ShellWord::literal);
+                        // Files that a test selects are deleted one by one.
+                        let all = if target.shape.ends_with("/**") { "-r" } else { "-v" };
+                        let [rm, all, force] = ["rm", all, "-f"].map(ShellWord::literal);
                         self.run_words(&[rm, all, force, target], &mut inner.clone());
                     }
                 }
