@@ -4,23 +4,27 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::{SourceFile, Sources, WorkDirs, packs::PackList};
+use tenterhook_home::{RuleOverview, SourceFile, Sources, WorkDirs, packs::PackList};
 use tenterhook_policy::{Rule, RuleSet};
 
-use crate::commands::policy::rule_lines;
+use super::active::{self, rule_lines};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
+use crate::terminal::{BOLD, DIM, GOOD, Terminal, WARN, style_of, tame};
+use tenterhook_terminal_text::fit;
 
 /// List all rules, pack by pack
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --pack destructive --json"
+    after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --active\n  tenterhook rules list --pack destructive --json"
 )]
 pub(super) struct ListRulesArgs {
     /// Only this pack
     #[arg(long, value_name = "PACK")]
     pack: Option<String>,
+    /// Only the active rules, layer by layer, with the file and line of each
+    #[arg(long, conflicts_with = "pack")]
+    active: bool,
 }
 
 /// Show the text of one rule
@@ -28,6 +32,7 @@ pub(super) struct ListRulesArgs {
 #[command(after_help = "Examples:\n  tenterhook rules show recursive-delete")]
 pub(super) struct ShowArgs {
     /// Id of the rule
+    #[arg(value_name = "RULE")]
     id: String,
 }
 
@@ -88,14 +93,17 @@ impl RuleCatalog {
         let (mark, style) = if self.is_on(rule) { ("●", style_of(rule.verdict())) } else { ("○", DIM) };
         let locked = if rule.locked() { " (locked)" } else { "" };
         let (verdict, id) = (rule.verdict(), rule.id());
-        format!(
-            "  {style}{mark} {verdict:<5}{style:#} {id:<34} {DIM}{}{locked}{DIM:#}\n",
-            tame(rule.description())
-        )
+        let about = format!("{}{locked}", tame(rule.description()));
+        let room = Terminal::line_limit().saturating_sub(11 + id.len().max(34));
+        let about = if about.chars().count() > room { fit(&about, room) } else { about };
+        format!("  {style}{mark} {verdict:<5}{style:#} {id:<34} {DIM}{about}{DIM:#}\n")
     }
 }
 
 pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, CommandError> {
+    if args.active {
+        return active::run(context, &active::Args::default());
+    }
     let mut catalog = RuleCatalog::new(context)?;
     if let Some(pack) = &args.pack {
         catalog.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
@@ -151,7 +159,12 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
     }
     let place = format!("{}:{}", tame(rule.source()), rule.line());
     let mut text =
-        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n\n", catalog.line(rule), rule.severity(), rule.layer());
+        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n", catalog.line(rule), rule.severity(), rule.layer());
+    let view = RuleOverview::new(&catalog.sources, tenterhook_home::call_meta::now());
+    for mark in view.marks(rule) {
+        let _ = writeln!(text, "  {WARN}{mark}{WARN:#}");
+    }
+    text.push('\n');
     for line in written {
         let _ = writeln!(text, "{}", line.chars().filter(|c| !c.is_control()).collect::<String>());
     }

@@ -14,9 +14,9 @@ use tenterhook_tui::{
 };
 
 use super::TuiSender;
-use crate::commands::ledger::proof;
 use crate::error::CommandError;
 use tenterhook_daemon_control::gate::caller_standing;
+use tenterhook_ledger_commands::ledger::proof;
 
 use crate::ask;
 
