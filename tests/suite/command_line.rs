@@ -2,12 +2,15 @@
 
 //! The command line as a whole: help texts, earlier names of commands, ids, completions and manual pages.
 
+use std::io::Read as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use rustix::termios::{Winsize, tcsetwinsize};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::TestContext;
+use crate::terminal_user::terminal;
 
 /// Headings below which the help of a command lists commands.
 const COMMAND_HEADINGS: &[&str] =
@@ -170,6 +173,55 @@ fn records_and_sessions_are_found_by_number_part_and_last() {
     assert_eq!(test.run(&["sessions", "show", &seq, "--json"]).json()["id"], shown["id"]);
 }
 
+/// Runs a command on a terminal of 80 columns and returns what it shows.
+fn run_on_narrow_terminal(test: &TestContext, args: &[&str]) -> String {
+    let (mut master, slave) = terminal();
+    let (ws_row, ws_col) = (24, u16::try_from(NARROW_TERMINAL).unwrap());
+    let size = Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&slave, size).unwrap();
+    let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
+    command.env("NO_COLOR", "1").stdin(Stdio::null()).stdout(slave).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // The command holds the other end of the terminal open.
+    drop(command);
+    let mut shown = Vec::new();
+    // Reading fails once the other end is closed.
+    let _ = master.read_to_end(&mut shown);
+    child.wait().unwrap();
+    String::from_utf8(shown).unwrap()
+}
+
+#[test]
+fn tables_fit_a_terminal_of_80_columns() {
+    let test = TestContext::new();
+    let long = format!("rm -rf ~/{}", "a-long-directory/".repeat(12));
+    for command in ["ls", &long] {
+        test.run_with(&["fire", "--record", "--event", "PreToolUse"], test.bash(command).as_bytes());
+    }
+    let policy = test.write(
+        "stricter.yaml",
+        "version: 1\nrules:\n  - id: a-rule-with-a-name-that-is-longer-than-its-column\n    description: x\n    \
+         match: {shell: {program: [ls]}}\n    verdict: deny\n    reason: r\n",
+    );
+    let policy = policy.to_str().unwrap();
+    for args in [
+        &["sessions", "list"][..],
+        &["ledger", "query"],
+        &["ledger", "tail"],
+        &["rules", "list"],
+        &["rules", "search", "git"],
+        &["rules", "backtest", policy],
+    ] {
+        let shown = run_on_narrow_terminal(&test, args);
+        assert!(!shown.trim().is_empty(), "{args:?}");
+        for line in shown.lines() {
+            assert!(line.width() <= NARROW_TERMINAL, "{args:?}: {line}");
+        }
+    }
+    let piped = test.run(&["rules", "search", "git"]).stdout;
+    assert!(!piped.contains('…'), "piped output is not shortened: {piped}");
+}
+
 #[test]
 fn bash_completes_commands_rules_and_records() {
     let test = TestContext::new();
@@ -178,7 +230,7 @@ fn bash_completes_commands_rules_and_records() {
     let complete = |words: &[&str]| {
         let script = format!(
             "source <(tenterhook self completions bash)\nCOMP_WORDS=({})\nCOMP_CWORD={}\nCOMP_TYPE=9\n\
-             $(complete -p tenterhook | sed 's/.*-F \\([^ ]*\\).*/\\1/')\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+             $(complete -p tenterhook | sed 's/.*-F \\([^ ]*\\).*/\\1/') tenterhook \"${{COMP_WORDS[-1]}}\"\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
             words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "),
             words.len() - 1
         );
@@ -191,10 +243,14 @@ fn bash_completes_commands_rules_and_records() {
     };
     assert_eq!(complete(&["tenterhook", "unin"]), ["uninstall"]);
     assert_eq!(complete(&["tenterhook", "install", "claude"]), ["claude-code"]);
-    assert_eq!(complete(&["tenterhook", "rules", "show", "recursive-d"]), ["recursive-delete"]);
+    assert_eq!(
+        complete(&["tenterhook", "rules", "show", "recursive-delete-u"]),
+        ["recursive-delete-unknown"]
+    );
     assert!(complete(&["tenterhook", "rules", "enable", ""]).contains(&"cloud".to_owned()));
-    assert!(complete(&["tenterhook", "ledger", "show", ""]).contains(&"1".to_owned()));
-    assert!(complete(&["tenterhook", "ledger", "show", ""]).contains(&"last".to_owned()));
+    let records = complete(&["tenterhook", "ledger", "show", ""]);
+    assert!(records.contains(&"last".to_owned()), "{records:?}");
+    assert!(records.iter().any(|word| word.parse::<u64>().is_ok()), "{records:?}");
 }
 
 #[test]

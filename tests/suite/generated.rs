@@ -83,7 +83,9 @@ fn command_line_reference() {
         let _ = write!(page, "## `{title}`\n\n```text\n{}```\n\n", ran.stdout);
         ran.stdout
     };
-    for words in visible_commands(&test) {
+    // Programs call these, so they are in no list; users find them here.
+    let hidden = ["hook", "bus", "fire"].map(|name| format!("tenterhook {name}"));
+    for words in visible_commands(&test).into_iter().chain(hidden) {
         let words: Vec<_> = words.split(' ').collect();
         section(&words.join(" "), &[words.get(1..).unwrap(), &["--help"]].concat());
     }

@@ -40,7 +40,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/commands/check/", "a file that the user names"),
     ("cli/src/commands/judge.rs", "a file that the user names"),
     ("ledger-commands/src/ledger/", "an export, proof, checkpoint or key that the user names"),
-    ("cli/src/commands/policy/", "a file that the user names"),
+    ("cli/src/commands/rules/", "a file that the user names"),
     ("cli/src/commands/self_manage/", "a public key that the user names, and the arguments of a process"),
     ("command/src/confirm.rs", "a file that the user names, bounded"),
     ("setup/src/hook_programs.rs", "the running program itself, and a regular file to compare with it"),

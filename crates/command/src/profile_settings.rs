@@ -25,9 +25,9 @@ impl SettingsFile {
 }
 
 impl std::str::FromStr for SettingsFile {
-    type Err = String;
+    type Err = std::convert::Infallible;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (source, path) = match text.split_once('=') {
             Some(("user", path)) => (SettingsSource::User, path),
             Some(("project", path)) => (SettingsSource::Project, path),

@@ -22,7 +22,7 @@ Evaluates only rules: the built-in ones and those of --policy. No hook runs, not
 executed, and no state directory is needed. The verdict is the strictest of all matching rules.
 
 A line of --jsonl is `{\"command\": \"…\"}`, optionally with `cwd` and `id`, or a whole event in Tenterhook's \
-format (docs/spec/event.md). Each line produces one line
+format (docs/spec/event.md). Each line produces one line \
 `{\"verdict\": \"none|allow|ask|deny\", \"rule\": …, \"reason\": …}`, or `{\"error\": …}` if it cannot be read.
 
 Exit codes: 0 evaluated; 1 a line could not be read; 2 wrong usage.

@@ -16,9 +16,12 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
-jsonl  everything, one JSON object per line, with payloads and checkpoints; `verify --file` checks it without the ledger \
-csv    a table of the decisions; cannot be verified
-tiles  the tree and the records in the format of c2sp.org/tlog-tiles, in a directory; without payloads
+Formats:
+  jsonl  everything, one JSON object per line, with payloads and checkpoints;
+         `verify --file` checks it without the ledger
+  csv    a table of the decisions; cannot be verified
+  tiles  the tree and the records in the format of c2sp.org/tlog-tiles,
+         in a directory; without payloads
 
 Examples:
   tenterhook ledger export --format jsonl --output ledger.jsonl

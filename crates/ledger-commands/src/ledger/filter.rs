@@ -5,6 +5,7 @@
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_ledger::{Filter, LeafKind};
+use tenterhook_records::time_spec::{TimeSpecError, parse_time_spec};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -67,6 +68,6 @@ fn kind_of(word: &str) -> Option<LeafKind> {
 }
 
 /// Parses a time: an age such as `15m`, a day in UTC, or a timestamp.
-pub fn parse_time(text: &str) -> Result<Timestamp, String> {
-    tenterhook_records::time_spec::parse_time_spec(text, now_ms()).map_err(|error| error.to_string())
+pub fn parse_time(text: &str) -> Result<Timestamp, TimeSpecError> {
+    parse_time_spec(text, now_ms())
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Home;
 use tenterhook_ledger::checkpoint::Checkpoint;
+use tenterhook_ledger::proof::ProofError;
 use tenterhook_ledger::{LeafProof, VerifierKey};
 
 use super::{parse_public_key, read_error, show, write_output};
@@ -100,7 +101,7 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
             .iter()
             .map(|checked| match checked {
                 Ok((leaf, tree)) => json!({"holds": true, "leaf": leaf, "size": tree.size}),
-                Err(why) => json!({"holds": false, "problem": why}),
+                Err(why) => json!({"holds": false, "problem": why.to_string()}),
             })
             .collect();
         let key = key.to_string();
@@ -110,7 +111,7 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
         for checked in &checked {
             let _ = match checked {
                 Ok((leaf, tree)) => writeln!(text, "{GOOD}✓{GOOD:#} {}", proof_line(leaf, tree.size)),
-                Err(why) => writeln!(text, "{BAD}✗ {}{BAD:#}", tame(why)),
+                Err(why) => writeln!(text, "{BAD}✗ {}{BAD:#}", tame(&why.to_string())),
             };
         }
         let _ = writeln!(text, "  {DIM}key{DIM:#} {key}");
@@ -125,16 +126,21 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
     Ok(if verified { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Why a proof does not hold.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidProof(String);
+
 /// Checks a proof. Returns the proved record and the signed tree that contains it.
-pub fn check_proof(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), String> {
-    let proof: LeafProof =
-        text.parse().map_err(|error: tenterhook_ledger::proof::ProofError| error.to_string())?;
-    let tree = proof.check(&[key]).map_err(|error| format!("record {}: {error}", proof.seq))?;
-    let leaf: Value = serde_json::from_slice(&proof.leaf).map_err(|error| error.to_string())?;
+pub fn check_proof(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), InvalidProof> {
+    let proof: LeafProof = text.parse().map_err(|error: ProofError| InvalidProof(error.to_string()))?;
+    let refused = |why: &dyn std::fmt::Display| InvalidProof(format!("record {}: {why}", proof.seq));
+    let tree = proof.check(&[key]).map_err(|error| refused(&error))?;
+    let leaf: Value = serde_json::from_slice(&proof.leaf).map_err(|error| refused(&error))?;
     if leaf.field("seq").as_u64() == Some(proof.seq) {
         Ok((leaf, tree))
     } else {
-        Err(format!("record {}: the record in the proof has another number", proof.seq))
+        Err(refused(&"the record in the proof has another number"))
     }
 }
 

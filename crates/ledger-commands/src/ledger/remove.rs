@@ -149,10 +149,15 @@ fn report_removal(context: &Context, notice: &str, removed: &Value) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-fn parse_range(text: &str) -> Result<(u64, u64), String> {
+/// Why an argument does not name records.
+#[derive(Debug, thiserror::Error)]
+#[error("expected a record number such as 17, or a range such as 17..42")]
+struct InvalidRange;
+
+fn parse_range(text: &str) -> Result<(u64, u64), InvalidRange> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     match (from.parse(), to.parse()) {
         (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
-        _ => Err("expected a record number such as 17, or a range such as 17..42".to_owned()),
+        _ => Err(InvalidRange),
     }
 }

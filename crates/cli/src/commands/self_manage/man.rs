@@ -49,10 +49,19 @@ fn write_pages(
     dir: &std::path::Path,
     written: &mut Vec<String>,
 ) -> Result<(), CommandError> {
-    let page = Man::new(command.clone()).manual("Tenterhook").date("");
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let program = format!("tenterhook {}", env!("CARGO_PKG_VERSION"));
+    let page = Man::new(command.clone()).title(&name).source(program).manual("Tenterhook").date("");
     let mut text = Vec::new();
-    page.render(&mut text)?;
-    let name = page.get_filename();
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_options_section(&mut text)?;
+    if command.has_subcommands() {
+        page.render_subcommands_section(&mut text)?;
+    }
+    text.extend_from_slice(notes_section(command).as_bytes());
+    let name = format!("{name}.1");
     write_atomic(&dir.join(&name), &text, 0o644)?;
     written.push(name);
     let is_listed = |below: &&clap::Command| !below.is_hide_set() && below.get_name() != "help";
@@ -60,4 +69,31 @@ fn write_pages(
         write_pages(below, dir, written)?;
     }
     Ok(())
+}
+
+/// Formats the text after the options. Indented lines, such as examples, keep their line breaks.
+fn notes_section(command: &clap::Command) -> String {
+    let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let mut text = String::new();
+    let mut is_verbatim = false;
+    for line in notes.lines() {
+        let is_indented = line.starts_with(' ');
+        if is_indented != is_verbatim && !line.is_empty() {
+            text.push_str(if is_indented { ".nf\n" } else { ".fi\n" });
+            is_verbatim = is_indented;
+        }
+        text.push_str(&escape_line(line));
+        text.push('\n');
+    }
+    if is_verbatim {
+        text.push_str(".fi\n");
+    }
+    if text.is_empty() { text } else { format!(".SH NOTES\n{text}") }
+}
+
+/// Escapes the characters that have a meaning in manual pages.
+fn escape_line(line: &str) -> String {
+    let escaped = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    // A line that starts with a dot would be a command.
+    if escaped.starts_with('.') { format!("\\&{escaped}") } else { escaped }
 }

@@ -78,7 +78,7 @@ fn check_proof(home: &Home, text: &str) -> Result<Value, CommandError> {
             "root": tree.root.to_string(),
             "key": key.to_string(),
         }),
-        (Err(problem), _) => json!({"holds": false, "problem": problem}),
+        (Err(problem), _) => json!({"holds": false, "problem": problem.to_string()}),
         (_, Err(problem)) => json!({"holds": false, "problem": problem.to_string()}),
     })
 }
