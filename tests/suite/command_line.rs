@@ -226,7 +226,6 @@ fn tables_fit_a_terminal_of_80_columns() {
 fn bash_completes_commands_rules_and_records() {
     let test = TestContext::new();
     test.run_with(&["fire", "--record", "--event", "PreToolUse"], test.bash("ls").as_bytes());
-    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let complete = |words: &[&str]| {
         let script = format!(
             "source <(tenterhook self completions bash)\nCOMP_WORDS=({})\nCOMP_CWORD={}\nCOMP_TYPE=9\n\
@@ -234,12 +233,8 @@ fn bash_completes_commands_rules_and_records() {
             words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "),
             words.len() - 1
         );
-        let mut command = test.command(Path::new("/bin/bash"), &["-c", &script]);
-        let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
-        command.env("PATH", path);
-        let ran = test.run_command(command, b"");
-        assert_eq!(ran.stderr, "");
-        ran.stdout.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        let shown = run_in_shell(&test, "bash", &["-c", &script]).unwrap_or_default();
+        shown.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(complete(&["tenterhook", "unin"]), ["uninstall"]);
     assert_eq!(complete(&["tenterhook", "install", "claude"]), ["claude-code"]);
@@ -251,6 +246,42 @@ fn bash_completes_commands_rules_and_records() {
     let records = complete(&["tenterhook", "ledger", "show", ""]);
     assert!(records.contains(&"last".to_owned()), "{records:?}");
     assert!(records.iter().any(|word| word.parse::<u64>().is_ok()), "{records:?}");
+}
+
+/// Runs a script in a shell that finds the program; `None`, with a note, if the shell is not installed.
+fn run_in_shell(test: &TestContext, shell: &str, args: &[&str]) -> Option<String> {
+    let path = Path::new("/usr/bin").join(shell);
+    if !path.exists() {
+        tenterhook_test_support::skip_test(&format!("needs {shell}"));
+        return None;
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(&path, args);
+    command.env("PATH", format!("{}:/usr/bin:/bin", program.parent().unwrap().display()));
+    let ran = test.run_command(command, b"");
+    assert_eq!(ran.stderr, "");
+    Some(ran.stdout)
+}
+
+#[test]
+fn fish_completes_rules() {
+    let test = TestContext::new();
+    let script =
+        "tenterhook self completions fish | source; complete -C 'tenterhook rules show recursive-delete-u'";
+    let Some(shown) = run_in_shell(&test, "fish", &["--no-config", "-c", script]) else { return };
+    assert!(shown.starts_with("recursive-delete-unknown\tDeletes"), "{shown}");
+}
+
+#[test]
+fn zsh_completes_rules() {
+    let test = TestContext::new();
+    // Outside the line editor, candidates are printed instead of offered.
+    let script = "autoload -Uz compinit; compinit -u -d $HOME/.zcompdump\n\
+                  source <(tenterhook self completions zsh)\n\
+                  _describe() { print -l -- \"${(@P)3}\" }\n\
+                  words=(tenterhook rules show recursive-delete-u); CURRENT=4; ${_comps[tenterhook]}";
+    let Some(shown) = run_in_shell(&test, "zsh", &["-f", "-c", script]) else { return };
+    assert!(shown.starts_with("recursive-delete-unknown:Deletes"), "{shown}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn is_latest(reference: &str) -> bool {
 /// Something with an id, and how errors name it.
 #[derive(Debug, Clone)]
 pub struct IdCandidate<T> {
-    /// Its id.
+    /// Id of the item.
     pub id: String,
     /// The item itself.
     pub item: T,

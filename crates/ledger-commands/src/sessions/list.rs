@@ -119,14 +119,15 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
     if list.sessions.is_empty() {
         return if is_filtered { "no matching sessions\n".to_owned() } else { NO_SESSIONS.to_owned() };
     }
-    // Full lines need 85 columns and a title. A narrow terminal gets the time without year and seconds, shorter ids,
+    // Full lines need 87 columns and a title. A narrow terminal gets the time without year and seconds, shorter ids,
     // and no number of events.
-    let is_narrow = Terminal::width() < 85 + MIN_TITLE_WIDTH;
-    let (last_width, id_width, fixed) = if is_narrow { (11, 8, 67) } else { (19, 10, 85) };
+    let is_narrow = Terminal::width() < 87 + MIN_TITLE_WIDTH;
+    let (last_width, harness_width, id_width, fixed) =
+        if is_narrow { (11, 11, 8, 68) } else { (19, 12, 10, 87) };
     let title = Terminal::width().saturating_sub(fixed).max(8);
     let column = |word: String| if is_narrow { String::new() } else { format!("{word:>6}  ") };
     let head = format!(
-        "{:<last_width$}  {:<11}  {:<8}  {:<id_width$}  {}{:>5}  {:>5}  {:>6}  TITLE",
+        "{:<last_width$}  {:<harness_width$}  {:<8}  {:<id_width$}  {}{:>5}  {:>5}  {:>6}  TITLE",
         "LAST",
         "HARNESS",
         "STATE",
@@ -148,7 +149,7 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
             text,
             "{}  {}  {style}{state:<8}{style:#}  {}  {}{:>5}  {todos:>5}  {:>6}  {}",
             last.chars().skip(if is_narrow { 5 } else { 0 }).take(last_width).collect::<String>(),
-            fit(&tame(&session.harness), 11),
+            fit(&tame(&session.harness), harness_width),
             fit(&tame(&session.id), id_width),
             column(session.events.to_string()),
             session.files.changed,

@@ -94,10 +94,15 @@ impl RuleCatalog {
         let locked = if rule.locked() { " (locked)" } else { "" };
         let (verdict, id) = (rule.verdict(), rule.id());
         let about = format!("{}{locked}", tame(rule.description()));
-        let room = Terminal::line_limit().saturating_sub(11 + id.len().max(34));
-        let about = if about.chars().count() > room { fit(&about, room) } else { about };
+        let about = shorten(&about, 11 + id.len().max(34));
         format!("  {style}{mark} {verdict:<5}{style:#} {id:<34} {DIM}{about}{DIM:#}\n")
     }
+}
+
+/// Shortens the last part of a line to what is left of a terminal's width.
+fn shorten(text: &str, used: usize) -> String {
+    let room = Terminal::line_limit().saturating_sub(used);
+    if text.chars().count() > room { fit(text, room) } else { text.to_owned() }
 }
 
 pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, CommandError> {
@@ -128,12 +133,10 @@ pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, 
         let title = built_in.map_or("", |pack| pack.title);
         let on = built_in.is_none_or(|pack| catalog.list.is_on(pack)) && !catalog.list.is_disabled(name);
         let (word, style) = if on { ("on", GOOD) } else { ("off", WARN) };
-        let _ = writeln!(
-            text,
-            "{BOLD}{}{BOLD:#} {style}{word}{style:#} {DIM}{} {title}{DIM:#}",
-            tame(name),
-            part.layer
-        );
+        let name = tame(name);
+        let about = format!("{} {title}", part.layer);
+        let about = shorten(&about, name.chars().count() + word.len() + 2);
+        let _ = writeln!(text, "{BOLD}{name}{BOLD:#} {style}{word}{style:#} {DIM}{about}{DIM:#}");
         for rule in of(part) {
             text += &catalog.line(rule);
         }
