@@ -8,7 +8,7 @@ import hashlib
 from pathlib import Path
 
 from archives import Files, ar_bytes, tar_xz
-from layout import Build, prefix_files
+from layout import MANUAL_PAGES, Build, prefix_files
 from metadata import PACKAGE, Project
 
 ARCHITECTURES = {
@@ -37,8 +37,8 @@ def package(project: Project, build: Build, manifest: Path, epoch: int) -> tuple
     files: Files = {"usr/" + name: entry for name, entry in prefix_files(build, "deb", manifest).items()}
     old, new = (f"usr/{path}" for path in ZSH_COMPLETION)
     files[new] = files.pop(old)
-    man = "usr/share/man/man1/tenterhook.1"
-    files[man + ".gz"] = (gzip.compress(files.pop(man)[0], 9, mtime=0), 0o644)
+    for man in [name for name in files if name.startswith(f"usr/{MANUAL_PAGES}/")]:
+        files[man + ".gz"] = (gzip.compress(files.pop(man)[0], 9, mtime=0), 0o644)
     files[f"usr/share/doc/{PACKAGE}/copyright"] = (COPYRIGHT.format(homepage=project.homepage).encode(), 0o644)
     size = sum(len(contents) for contents, _ in files.values())
     # With `~`, a pre-release sorts before its release.

@@ -20,6 +20,7 @@ COMPLETIONS = {
     "zsh": "share/zsh/site-functions/_tenterhook",
     "fish": "share/fish/vendor_completions.d/tenterhook.fish",
 }
+MANUAL_PAGES = "share/man/man1"
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Build:
     hook_programs: dict[str, bytes]
     # What was tested, if the program cannot run on the machine that built it. Empty if it runs there.
     caveat: str = ""
-    # Completions, man page and licences: path below the prefix -> file.
+    # Completions, manual pages and licences: path below the prefix -> file.
     extra: Files = field(default_factory=dict)
 
     @property
@@ -68,27 +69,16 @@ def add_extra_files(project: Project, build: Build, runnable: Path) -> None:
     build.extra[f"{docs}/THIRD-PARTY-LICENSES.txt"] = (third_party_licences(project, build.target), 0o644)
     with tempfile.TemporaryDirectory() as home:
         for shell, path in COMPLETIONS.items():
-            build.extra[path] = (_run(runnable, home, "completions", shell), 0o644)
-        help_text = _run(runnable, home, "--help").decode()
-    build.extra["share/man/man1/tenterhook.1"] = (man_page(project, help_text).encode(), 0o644)
+            build.extra[path] = (_run(runnable, home, "self", "completions", shell), 0o644)
+        pages = Path(home) / "man"
+        _run(runnable, home, "self", "man", "--output", str(pages))
+        for page in sorted(pages.iterdir()):
+            build.extra[f"{MANUAL_PAGES}/{page.name}"] = (page.read_bytes(), 0o644)
 
 
 def _run(program: Path, home: str, *arguments: str) -> bytes:
     environment = {"HOME": home, "PATH": os.environ["PATH"], "NO_COLOR": "1"}
     return subprocess.run([program, *arguments], env=environment, check=True, capture_output=True).stdout
-
-
-def man_page(project: Project, help_text: str) -> str:
-    """A manual page from the program's own help."""
-    body = help_text.replace("\\", "\\e").replace("-", "\\-")
-    body = "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in body.splitlines())
-    return (
-        f'.TH TENTERHOOK 1 "" "tenterhook {project.version}" "User Commands"\n'
-        f".SH NAME\ntenterhook \\- {project.description}\n"
-        ".SH SYNOPSIS\n.B tenterhook\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR\n"
-        f".SH DESCRIPTION\n.nf\n{body}\n.fi\n"
-        f".SH SEE ALSO\n.B tenterhook help \\fICOMMAND\\fR\n.br\n{project.homepage}\n"
-    )
 
 
 def prefix_files(build: Build, method: str, manifest: Path) -> Files:

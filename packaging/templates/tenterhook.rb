@@ -14,7 +14,7 @@ class Tenterhook < Formula
     pkgshare.install "share/tenterhook/manifest.json", "share/tenterhook/manifest.json.minisig"
     (pkgshare/"receipt.json").write "{\"method\": \"homebrew\"}\n"
     doc.install Dir["share/doc/tenterhook/*"]
-    man1.install "share/man/man1/tenterhook.1"
+    man1.install Dir["share/man/man1/*.1"]
     bash_completion.install "share/bash-completion/completions/tenterhook"
     zsh_completion.install "share/zsh/site-functions/_tenterhook"
     fish_completion.install "share/fish/vendor_completions.d/tenterhook.fish"

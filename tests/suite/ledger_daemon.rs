@@ -155,7 +155,9 @@ fn a_key_whose_storage_changed_since_opening_is_not_rotated() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let ran = test.run_on_terminal(&["ledger", "key", "rotate"]);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stderr.contains("since the daemon started") && ran.stderr.contains("tenterhook restart"));
+    assert!(
+        ran.stderr.contains("since the daemon started") && ran.stderr.contains("tenterhook daemon restart")
+    );
     let sealed = guard.request("GET", "/v1/ledger/key", &json!({})).1;
     assert_eq!(sealed["sealed"], true, "no unsealed key replaced it");
 }

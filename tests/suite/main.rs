@@ -24,6 +24,7 @@ mod callbacks;
 mod cases;
 mod cases_openagentlock;
 mod clock;
+mod command_line;
 mod command_output;
 mod commands;
 mod context;

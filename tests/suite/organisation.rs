@@ -115,7 +115,7 @@ rules:
         "it overrides `nothing`, but no such rule is active",
         "the rule `no-such-rule` is disabled, but no such rule is active",
         "this file is not trusted",
-        "read it, then run `tenterhook policy trust`",
+        "read it, then run `tenterhook rules trust`",
     ];
     for args in [["check", "--color=never"].as_slice(), &["policy", "check"], &["policy", "show", "--json"]] {
         let ran = test.run(args);

@@ -89,7 +89,7 @@ fn a_project_weakens_nothing_until_it_is_trusted_and_not_after_a_change() {
     let text = rule("ok", "make", "allow", "");
     test.write("work/.tenterhook.yaml", &text);
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    assert_fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
+    assert_fails(&test.run(&["policy", "check"]), 1, "tenterhook rules trust");
 
     assert_fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs confirmation");
     assert_eq!(verdict(&test, "make x")["verdict"], "none");

@@ -5,19 +5,14 @@
 mod allocator;
 mod args;
 mod commands;
-mod confirm;
-mod context;
-mod env;
-mod error;
-mod profile_settings;
-mod read_input;
-mod rule_args;
-mod run_until_signal;
+mod completion;
 mod setup;
-mod terminal;
 
 use std::process::ExitCode;
 
+use tenterhook_command::{
+    confirm, context, error, profile_settings, read_input, rule_args, run_until_signal, terminal,
+};
 use tenterhook_daemon_control::ask;
 
 use crate::args::Cli;
@@ -27,7 +22,7 @@ use crate::terminal::Terminal;
 fn main() -> ExitCode {
     let cli = Cli::from_command_line();
     let terminal = Terminal::new(cli.color, cli.json);
-    let context = Context::new(&cli, terminal);
+    let context = Context::new(cli.home, cli.system, terminal);
     let is_typed = cli.command.is_typed_by_users();
     let exit = match commands::run(&context, cli.command) {
         Ok(exit) => exit,

@@ -40,7 +40,7 @@ pub fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>,
     let parsed = get(home, path)?.map(serde_json::from_value).transpose();
     parsed.map_err(|error| {
         Failure::internal(format!("unexpected response of the daemon: {error}"))
-            .hint("if the daemon has another version, run `tenterhook restart`")
+            .hint("if the daemon has another version, run `tenterhook daemon restart`")
     })
 }
 
@@ -147,7 +147,8 @@ fn send_request(
         body.len()
     );
     let no_response = |error: std::io::Error| {
-        Failure::internal(format!("the daemon does not answer: {error}")).hint("run `tenterhook restart`")
+        Failure::internal(format!("the daemon does not answer: {error}"))
+            .hint("run `tenterhook daemon restart`")
     };
     stream.write_all(request.as_bytes()).map_err(no_response)?;
     let mut bytes = Vec::new();

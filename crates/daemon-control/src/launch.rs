@@ -71,8 +71,10 @@ impl Launcher<'_> {
             drop(file.take(MAX_LOG_BYTES).read_to_string(&mut log_text));
         }
         let failure = child_error(&log_text);
-        Err(failure
-            .hint(format!("the log is {}; `tenterhook serve` runs it in the foreground", log.display())))
+        Err(failure.hint(format!(
+            "the log is {}; `tenterhook daemon serve` runs it in the foreground",
+            log.display()
+        )))
     }
 
     /// Starts a daemon for future calls, without waiting for it. If the start fails, the next call is evaluated

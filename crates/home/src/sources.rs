@@ -315,7 +315,7 @@ impl Sources {
                     }
                     _ => "this file is not trusted: only its rules that deny or ask count",
                 };
-                let hint = "read it, then run `tenterhook policy trust`";
+                let hint = "read it, then run `tenterhook rules trust`";
                 self.warnings.push(Problem::for_file(&name, message).hint(hint));
             }
             self.texts.push(SourceFile {

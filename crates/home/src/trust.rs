@@ -67,7 +67,7 @@ impl TrustStore {
         let path = home.trust();
         let broken = |why: String| {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
-                .hint("remove it, and trust your projects again: `tenterhook policy trust`")
+                .hint("remove it, and trust your projects again: `tenterhook rules trust`")
         };
         match read_file::state_file(&path).map_err(|error| broken(error.to_string()))? {
             None => Ok(Self { v: 1, ..Self::default() }),

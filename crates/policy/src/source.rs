@@ -74,7 +74,7 @@ impl RuleSource<'_> {
         match self.layer {
             _ if self.trusted => None,
             SourceLayer::Project => {
-                Some(("this project is not trusted", "read the file, then run `tenterhook policy trust`"))
+                Some(("this project is not trusted", "read the file, then run `tenterhook rules trust`"))
             }
             SourceLayer::Organisation => Some((
                 "accounts other than root can write the organisation's policy",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Reads ledger records: parses a record into an event and an outcome ([`recorded`]), finds ranges of records
-//! ([`record_range`]), and removes secrets from text ([`sanitize`]).
+//! ([`record_range`]), resolves what a user refers to ([`id_reference`]), and removes secrets from text ([`sanitize`]).
 //!
 //! The ledger does not detect secrets, and `tenterhook-secrets` does not know records. Showing a record needs both
 //! crates. This crate reads no settings and writes nothing.
 
+pub mod id_reference;
 mod identifiers;
 pub mod record_range;
 pub mod recorded;

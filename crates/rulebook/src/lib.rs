@@ -134,7 +134,7 @@ impl Rulebook {
         let Some(first) = self.problems.first() else { return Ok(self) };
         let more = self.problems.len() - 1;
         let message = if more == 0 { first.to_string() } else { format!("{first} (and {more} more)") };
-        Err(Failure::user(message).hint("run `tenterhook policy check FILE` to see all of them"))
+        Err(Failure::user(message).hint("run `tenterhook check FILE` to see all of them"))
     }
 }
 

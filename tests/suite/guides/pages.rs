@@ -107,9 +107,9 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         path: "docs/guide/daemon.md",
         instead: &[
-            ("tenterhook serve", Keys(CTRL_C)),
-            ("tenterhook service install", NotRun("changes the service manager of the machine")),
-            ("tenterhook service uninstall", NotRun("changes the service manager of the machine")),
+            ("tenterhook daemon serve", Keys(CTRL_C)),
+            ("tenterhook daemon service install", NotRun("changes the service manager of the machine")),
+            ("tenterhook daemon service uninstall", NotRun("changes the service manager of the machine")),
             ("curl", Test("tests/suite/daemon_guide.rs::fn every_example_of_the_guide_works_as_written")),
             ("printf", Test("tests/suite/daemon_guide.rs::fn every_example_of_the_guide_works_as_written")),
         ],
@@ -159,13 +159,13 @@ pub(super) const PAGES: &[Page] = &[
             ("version: 1\nrules:\n  - id: no-containers", "wrong.yaml"),
             ("# cases.yaml", "cases.yaml"),
         ],
-        instead: &[("tenterhook policy check wrong.yaml", Exit(1))],
+        instead: &[("tenterhook check wrong.yaml", Exit(1))],
         ..DEFAULT
     },
     Page {
         path: "docs/guide/programs.md",
         files: &[("acme:\n  about", "~/.config/tenterhook/programs/acme.yaml"), ("sweep:\n", "typo.yaml")],
-        instead: &[("tenterhook programs check typo.yaml", Exit(1))],
+        instead: &[("tenterhook rules programs check typo.yaml", Exit(1))],
         ..DEFAULT
     },
     Page { path: "docs/guide/sdk-python.md", ..DEFAULT },

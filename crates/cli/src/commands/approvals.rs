@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
+use tenterhook_records::id_reference::{IdCandidate, select_by_id};
 use tenterhook_records::recorded::JsonField as _;
 
 use crate::ask;
@@ -15,13 +16,13 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, WARN, tame};
 
 const EXAMPLES: &str = "\
-If a rule asks and the harness has no prompt of its own, the call waits for an approval and is denied if none
-is given in time. Approving needs `approve` typed on a terminal, or a code. Only the call that was shown is
+If a rule asks and the harness has no prompt of its own, the call waits for an approval and is denied if none \
+is given in time. Approving needs `approve` typed on a terminal, or a code. Only the call that was shown is \
 approved, not one that took its place in the meantime. A guarded agent cannot approve anything without a code.
 
 Examples:
   tenterhook approvals list
-  tenterhook approvals approve 4RRF            the last characters of the id are enough
+  tenterhook approvals approve 4RRF            a part of the id is enough
   tenterhook approvals approve 4RRF --for session
   tenterhook approvals deny 4RRF --note 'not on a Friday'";
 
@@ -39,12 +40,12 @@ enum Command {
     List,
     /// Show one waiting call with all its arguments
     Show {
-        /// Id of the call, or the end of it
+        /// Id of the call or a part of it, or `last`
         id: String,
     },
     /// Approve a call
     Approve {
-        /// Id of the call, or the end of it
+        /// Id of the call or a part of it, or `last`
         id: String,
         /// What the approval covers
         #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
@@ -57,7 +58,7 @@ enum Command {
     },
     /// Deny a call
     Deny {
-        /// Id of the call, or the end of it
+        /// Id of the call or a part of it, or `last`
         id: String,
         /// Reason; the agent reads it, and it is recorded
         #[arg(long, value_name = "TEXT")]
@@ -81,7 +82,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Show { id } => show_approval(context, id),
         Command::Approve { id, scope, note, proof } => {
             // The call is fetched first, so that an unknown id is reported without asking for proof.
-            let approval = get_approval(context, &approval_path(id))?;
+            let approval = get_approval(context, id)?;
             if !context.terminal.json {
                 context.terminal.eprint(&(approval_text(&approval) + &arguments_text(&approval)))?;
             }
@@ -93,7 +94,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 json!({"answer": "approve", "digest": digest, "for": scope, "note": note, "proof": proof});
             send_answer(context, id, &body)
         }
-        Command::Deny { id, note } => send_answer(context, id, &json!({"answer": "deny", "note": note})),
+        Command::Deny { id, note } => {
+            send_answer(context, &resolve_id(context, id)?, &json!({"answer": "deny", "note": note}))
+        }
     }
 }
 
@@ -123,7 +126,7 @@ fn list_approvals(context: &Context) -> Result<ExitCode, CommandError> {
 }
 
 fn show_approval(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
-    let approval = get_approval(context, &approval_path(id))?;
+    let approval = get_approval(context, id)?;
     if context.terminal.json {
         context.terminal.print_json(&approval)?;
         return Ok(ExitCode::SUCCESS);
@@ -154,8 +157,23 @@ fn send_answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, Co
     Ok(ExitCode::SUCCESS)
 }
 
-fn get_approval(context: &Context, path: &str) -> Result<Value, CommandError> {
-    ask::get(context.home()?, path)?.ok_or_else(no_daemon)
+fn get_approval(context: &Context, reference: &str) -> Result<Value, CommandError> {
+    let path = approval_path(&resolve_id(context, reference)?);
+    ask::get(context.home()?, &path)?.ok_or_else(no_daemon)
+}
+
+/// Resolves a waiting call by its id, a part of it, or `last`. An unknown id is passed on, and the daemon reports it.
+fn resolve_id(context: &Context, reference: &str) -> Result<String, CommandError> {
+    let answer = ask::get(context.home()?, "/v1/approvals")?.ok_or_else(no_daemon)?;
+    let pending = answer.field("pending").as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut ids: Vec<_> = pending.iter().filter_map(|approval| approval.field("id").as_str()).collect();
+    // Ids sort by time.
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    let candidates = ids.into_iter().map(|id| {
+        let id = id.to_owned();
+        IdCandidate { label: id.clone(), item: id.clone(), id }
+    });
+    Ok(select_by_id(reference, "waiting call", candidates)?.unwrap_or_else(|| reference.to_owned()))
 }
 
 fn no_daemon() -> CommandError {

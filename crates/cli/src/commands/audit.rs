@@ -15,23 +15,23 @@ use tenterhook_home::{Sources, WorkDirs, call_meta, write_atomic};
 use tenterhook_policy::RuleSet;
 use tenterhook_transcript::{self as transcript, TranscriptOutput, transcripts_of};
 
-use crate::commands::ledger::{ProgressBar, parse_time};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
 use crate::terminal::{GOOD, Terminal};
+use tenterhook_ledger_commands::ledger::{ProgressBar, parse_time};
 
 /// Maximum number of sessions whose state is kept, because events of a subagent may come much later.
 const MAX_OPEN_SESSIONS: usize = 4096;
 
 const EXAMPLES: &str = "\
-Reads the transcripts of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI and pi, and evaluates every tool
-call as if it were made now: with the rule packs, the organisation's rules and your policy.yaml, or FILE in its
-place. Nothing has to be installed. Files are only read, nothing in them is run or sent anywhere, and secrets are
-redacted in the output. Paths are evaluated as written, and a project's own rules are not used, because the disk
+Reads the transcripts of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI and pi, and evaluates every tool \
+call as if it were made now: with the rule packs, the organisation's rules and your policy.yaml, or FILE in its \
+place. Nothing has to be installed. Files are only read, nothing in them is run or sent anywhere, and secrets are \
+redacted in the output. Paths are evaluated as written, and a project's own rules are not used, because the disk \
 has changed since.
 
-With --import the sessions are added to the ledger and shown like any other. These records have
+With --import the sessions are added to the ledger and shown like any other. These records have \
 `origin: transcript`: they contain what happened, without a decision. The same event is never imported twice.
 
 Exit codes: 0 done; 1 nothing could be read, or not everything was imported; 2 wrong usage.
@@ -147,7 +147,7 @@ fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, Command
     match sources.problems.iter().chain(&loaded.problems).next() {
         // One invalid rule is an error: an evaluation without it would look like one with all rules.
         Some(problem) => Err(CommandError::user(problem.to_string())
-            .hint("list all problems: `tenterhook policy check`, with the file if you named one")),
+            .hint("list all problems: `tenterhook check`, with the file if you named one")),
         None => Ok(loaded.rules),
     }
 }

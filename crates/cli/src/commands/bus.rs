@@ -16,13 +16,16 @@ use crate::run_until_signal::run_until_signal;
 
 const EXAMPLES: &str = "\
 Reads one JSON object per line from standard input, and prints one reply per line when it is ready:
-  {\"type\":\"HOOK_EXECUTION_REQUEST\",\"payload\":{\"correlationId\":\"c-1\",\"eventName\":\"BeforeTool\",\"input\":{…}}}
-  {\"type\":\"HOOK_EXECUTION_RESPONSE\",\"payload\":{\"correlationId\":\"c-1\",\"success\":true,\"output\":{…}}}
+  {\"type\":\"HOOK_EXECUTION_REQUEST\",\"payload\":
+    {\"correlationId\":\"c-1\",\"eventName\":\"BeforeTool\",\"input\":{…}}}
+  {\"type\":\"HOOK_EXECUTION_RESPONSE\",\"payload\":
+    {\"correlationId\":\"c-1\",\"success\":true,\"output\":{…}}}
 Ends when standard input is closed and every request is answered.
 
 Examples:
   tenterhook bus --settings ~/.llxprt/settings.json
-  tenterhook bus --profile gemini --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
+  tenterhook bus --profile gemini \\
+    --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
 
 /// Maximum number of requests processed at the same time; each hook is a process with three pipes.
 const MAX_CONCURRENT_REQUESTS: usize = 64;

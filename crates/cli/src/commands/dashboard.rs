@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM};
 
 const EXAMPLES: &str = "\
-The link admits one browser, once, within a minute; its session lasts a day. The dashboard shows everything and can
+The link admits one browser, once, within a minute; its session lasts a day. The dashboard shows everything and can \
 deny calls; actions that weaken protection need a code from your authenticator app (`tenterhook totp enroll`).
 
 Examples:

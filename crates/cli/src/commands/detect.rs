@@ -18,7 +18,7 @@ Examples:
   tenterhook detect
   tenterhook detect --json";
 
-/// List the harnesses on this machine, whether they are guarded, and their last event
+/// List the harnesses on this machine, and whether they are guarded
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}

@@ -20,24 +20,25 @@ use crate::run_until_signal::{self, run_until_signal};
 use crate::terminal::tame;
 
 const EXAMPLES: &str = "\
-Without --profile: prints Tenterhook's reply, from your rules and hooks. Unlike `hook`, it records nothing
+Without --profile: prints Tenterhook's reply, from your rules and hooks. Unlike `hook`, it records nothing \
 without --record, and an unreadable payload is an error.
 
-With --profile: runs the hooks of a harness's own settings file exactly as that harness does. The reply is
-that of one merged hook, so this command can be configured as a hook of that harness; --json shows the plan,
+With --profile: runs the hooks of a harness's own settings file exactly as that harness does. The reply is \
+that of one merged hook, so this command can be configured as a hook of that harness; --json shows the plan, \
 every hook's output and the merged result.
 
 Examples:
-  tenterhook fire --event PreToolUse < payload.json          the reply Claude Code would get
-  tenterhook fire --file payload.json --json                 the event, the outcome and the reply
-  tenterhook fire --profile gemini --event BeforeTool --settings ~/.gemini/settings.json --json < input.json";
+  tenterhook fire --event PreToolUse < payload.json   the reply Claude Code would get
+  tenterhook fire --file payload.json --json          the event, outcome and reply
+  tenterhook fire --profile gemini --event BeforeTool \\
+    --settings ~/.gemini/settings.json --json < input.json";
 
 /// Run one event through hooks and rules and print the reply
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Harness that sent the payload
-    #[arg(long, default_value = "claude-code", conflicts_with = "profile")]
+    #[arg(long, value_name = "HARNESS", default_value = "claude-code", conflicts_with = "profile")]
     harness: String,
     /// Run as this harness would: claude, gemini, llxprt, llxprt-2026-08, a3s
     #[arg(long, value_name = "PROFILE", requires = "event")]

@@ -21,15 +21,15 @@ use tenterhook_shim::ask::{DaemonAnswer, ask};
 use tenterhook_shim::call::DEFAULT_CALL_TIMEOUT;
 use tenterhook_shim::{VERSION, id, input, wire};
 
-use super::start;
+use super::daemon::start;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
 use crate::run_until_signal;
 
 const EXAMPLES: &str = "\
-Harnesses run this command, as `tenterhook-hook`. It reads the payload from standard input, asks the daemon,
-and prints the reply in the harness's format. Without a daemon it evaluates the rules in-process and writes
+Harnesses run this command, as `tenterhook-hook`. It reads the payload from standard input, asks the daemon, \
+and prints the reply in the harness's format. Without a daemon it evaluates the rules in-process and writes \
 the decision to the spool, from which it is imported into the ledger later.
 
 A hook call marks the calling process as a guarded agent, and is recorded. To test a hook by hand, use --try:

@@ -22,16 +22,16 @@ use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 const EXAMPLES: &str = "\
-A summary of the change is shown first; `--diff` shows every line. Comments, order and file mode are kept, the original is backed up,
+A summary of the change is shown first; `--diff` shows every line. Comments, order and file mode are kept, the original is backed up, \
 and `tenterhook uninstall` restores it byte for byte. Without a name, you choose from a list.
 
 Examples:
-  tenterhook install                              choose from the harnesses on this machine
+  tenterhook install                              choose from a list
   tenterhook install claude-code --dry-run --diff
   tenterhook install --all --yes --json
-  tenterhook install gemini --scope project       in the settings of this project
-  tenterhook install codex --trust                also mark the hooks as trusted in Codex
-  sudo tenterhook install --system codex          for every account of this machine, in settings only root can change";
+  tenterhook install gemini --scope project       in this project's settings
+  tenterhook install codex --trust                also trust them in Codex
+  sudo tenterhook install --system codex          for every account";
 
 /// Guard harnesses: add Tenterhook's hooks to their settings
 #[derive(Debug, clap::Args)]

@@ -18,11 +18,11 @@ use crate::rule_args::RuleArgs;
 use crate::terminal::{BOLD, DIM, describe_verdict, style_of, tame};
 
 const EXAMPLES: &str = "\
-Evaluates only rules: the built-in ones and those of --policy. No hook runs, nothing is recorded, nothing is
+Evaluates only rules: the built-in ones and those of --policy. No hook runs, nothing is recorded, nothing is \
 executed, and no state directory is needed. The verdict is the strictest of all matching rules.
 
-A line of --jsonl is `{\"command\": \"…\"}`, optionally with `cwd` and `id`, or a whole event in Tenterhook's
-format (docs/spec/event.md). Each line produces one line
+A line of --jsonl is `{\"command\": \"…\"}`, optionally with `cwd` and `id`, or a whole event in Tenterhook's \
+format (docs/spec/event.md). Each line produces one line \
 `{\"verdict\": \"none|allow|ask|deny\", \"rule\": …, \"reason\": …}`, or `{\"error\": …}` if it cannot be read.
 
 Exit codes: 0 evaluated; 1 a line could not be read; 2 wrong usage.

@@ -2,48 +2,47 @@
 
 //! The commands, one module each.
 
-mod adopt;
 mod agent;
 mod approvals;
 mod audit;
 mod bus;
 mod check;
-mod completions;
+mod daemon;
 mod dashboard;
 mod demo;
 mod detect;
 mod doctor;
 mod explain;
 mod fire;
+mod help;
 mod hook;
 mod hooks;
 mod install;
 mod install_flow;
 mod judge;
-mod ledger;
 mod mode;
-mod new;
-mod policy;
-mod programs;
+mod old_names;
 mod rules;
 mod scan;
 mod select_harness;
 mod self_manage;
-mod serve;
-mod service;
-mod sessions;
-mod start;
-mod status;
-mod stop;
+mod templates;
 mod totp;
 mod tui;
 mod uninstall;
 
-pub(crate) use serve::DEFAULT_LISTEN_ADDRESS;
+pub(crate) use daemon::serve::DEFAULT_LISTEN_ADDRESS;
+pub(crate) use old_names::RENAMED_COMMANDS;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use tenterhook_ledger_commands::{ledger, sessions};
+
+use self::daemon::{serve, service, start, status, stop};
+use self::hooks::adopt;
+use self::rules::programs;
+use self::self_manage::completions;
 
 pub(crate) use self::hook::Args as HookArgs;
 use crate::context::Context;
@@ -56,6 +55,7 @@ pub(crate) enum Command {
     Detect(detect::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
+    #[command(hide = true)]
     Adopt(adopt::Args),
     Explain(explain::Args),
     Check(check::Args),
@@ -64,29 +64,41 @@ pub(crate) enum Command {
     Sessions(sessions::Args),
     Scan(scan::Args),
     Audit(audit::Args),
-    Policy(policy::Args),
+    #[command(hide = true)]
+    Policy(old_names::PolicyArgs),
     Rules(rules::Args),
+    #[command(hide = true)]
     Programs(programs::Args),
     Hooks(hooks::Args),
-    New(new::Args),
+    #[command(hide = true)]
+    New(old_names::NewArgs),
+    #[command(hide = true)]
     Serve(serve::Args),
     Start(start::Args),
     Stop(stop::Args),
+    #[command(hide = true)]
     Restart(start::RestartArgs),
     Status(status::Args),
     Dashboard(dashboard::Args),
     Tui(tui::Args),
+    #[command(hide = true)]
     Service(service::Args),
     Doctor(doctor::Args),
     Mode(mode::Args),
     Approvals(approvals::Args),
     Totp(totp::Args),
+    #[command(hide = true)]
     Fire(fire::Args),
+    #[command(hide = true)]
     Bus(bus::Args),
+    #[command(hide = true)]
     Hook(hook::Args),
     #[command(name = "self")]
     SelfManage(self_manage::Args),
+    #[command(hide = true)]
     Completions(completions::Args),
+    Daemon(daemon::Args),
+    Help(help::Args),
 }
 
 impl Command {
@@ -128,7 +140,9 @@ impl Command {
             | Self::Bus(_)
             | Self::Hook(_)
             | Self::SelfManage(_)
-            | Self::Completions(_) => false,
+            | Self::Completions(_)
+            | Self::Daemon(_)
+            | Self::Help(_) => false,
         }
     }
 }
@@ -148,11 +162,11 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Sessions(args) => sessions::run(context, &args),
         Command::Scan(args) => scan::run(context, &args),
         Command::Audit(args) => audit::run(context, &args),
-        Command::Policy(args) => policy::run(context, &args),
+        Command::Policy(args) => old_names::run_policy(context, &args),
         Command::Rules(args) => rules::run(context, &args),
         Command::Programs(args) => programs::run(context, &args),
         Command::Hooks(args) => hooks::run(context, &args),
-        Command::New(args) => new::run(context, &args),
+        Command::New(args) => old_names::run_new(context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Start(args) => start::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
@@ -170,5 +184,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Hook(args) => hook::run(context, &args),
         Command::SelfManage(args) => self_manage::run(context, &args),
         Command::Completions(args) => completions::run(context, &args),
+        Command::Daemon(args) => daemon::run(context, &args),
+        Command::Help(args) => help::run(context, &args),
     }
 }

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-In monitor mode, only locked rules are enforced. All other rules record their verdicts without stopping calls or
+In monitor mode, only locked rules are enforced. All other rules record their verdicts without stopping calls or \
 asking about them. To set monitor mode, confirm it on a terminal or with a code from your phone.
 
 Examples:

@@ -15,9 +15,9 @@ use crate::rule_args::RuleArgs;
 use crate::terminal::{BOLD, DIM, GOOD, WARN, count, style_of, tame};
 
 const EXAMPLES: &str = "\
-Reads shell scripts, Makefiles, Dockerfiles, justfiles, Taskfiles, the scripts of package.json, the hooks of
-.pre-commit-config.yaml, and the steps of GitHub, GitLab, CircleCI and Azure pipelines, and evaluates their
-commands as if an agent ran them at the top of the scanned directory. Nothing is executed. Directories are
+Reads shell scripts, Makefiles, Dockerfiles, justfiles, Taskfiles, the scripts of package.json, the hooks of \
+.pre-commit-config.yaml, and the steps of GitHub, GitLab, CircleCI and Azure pipelines, and evaluates their \
+commands as if an agent ran them at the top of the scanned directory. Nothing is executed. Directories are \
 walked without .git, node_modules and target; symbolic links are not followed and files over 1 MiB are skipped.
 
 Values that are only known at run time (`$(VAR)` of make, `${{ … }}`) count as unknown.
@@ -29,7 +29,7 @@ Examples:
   tenterhook scan deploy.sh .github/workflows --fail-on ask
   tenterhook scan . --sarif > tenterhook.sarif";
 
-/// Evaluate the commands in scripts, Makefiles, Dockerfiles and CI files
+/// Evaluate commands in scripts, Makefiles, Dockerfiles and CI files
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -13,18 +13,18 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-Once codes are set up, every action that weakens protection needs one: a terminal alone is no longer enough, and
+Once codes are set up, every action that weakens protection needs one: a terminal alone is no longer enough, and \
 scripts can pass one with `--code-file`. Each code is valid once, and five may be tried in a minute.
 
-The secret is in your state directory, readable only by your account. An agent that runs under your account and
+The secret is in your state directory, readable only by your account. An agent that runs under your account and \
 escapes its rules can read it there: see docs/threat-model.md.
 
 Examples:
-  tenterhook totp enroll           then scan or type the secret, and type the code the app shows
+  tenterhook totp enroll           scan the secret, then type the app's code
   tenterhook totp verify 123456
   tenterhook totp remove";
 
-/// Set up codes from an authenticator app to confirm privileged actions
+/// Set up codes of an authenticator app for privileged actions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -20,7 +20,7 @@ use crate::setup::CliHost;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
-The harness's settings are restored byte for byte. If they were edited since the installation, only
+The harness's settings are restored byte for byte. If they were edited since the installation, only \
 Tenterhook's entries are removed. Adopted hooks move back. The ledger stays.
 
 Examples:

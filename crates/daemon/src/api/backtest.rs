@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates recorded events again with other rules, as `tenterhook policy backtest` does.
+//! Evaluates recorded events again with other rules, as `tenterhook rules backtest` does.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -66,7 +66,7 @@ async fn link(
     };
     let Some(address) = daemon.listen.get() else {
         return Err(ApiError::conflict("the daemon does not listen over TCP")
-            .hint("run `tenterhook restart --listen 127.0.0.1:7878`"));
+            .hint("run `tenterhook daemon restart --listen 127.0.0.1:7878`"));
     };
     // A browser can change protection (weakening it needs a code), so each link is recorded.
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));

@@ -16,7 +16,7 @@ impl Template {
         if self.rules().contains("\nlists:\n") {
             let message = format!("`{}` defines lists, which cannot be added to an existing file", self.name);
             let hint = format!(
-                "write it with `tenterhook new rule --from {} --output FILE`, then copy its rules by hand",
+                "write it with `tenterhook rules new --from {} --output FILE`, then copy its rules by hand",
                 self.name
             );
             return Err(Failure::user(message).hint(hint));

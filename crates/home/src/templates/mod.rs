@@ -72,7 +72,7 @@ pub const TEMPLATES: &[Template] = &[
 pub fn find(kind: TemplateKind, name: &str) -> Result<&'static Template, Failure> {
     TEMPLATES.iter().find(|template| template.kind == kind && template.name == name).ok_or_else(|| {
         Failure::user(format!("there is no template `{name}` for a {}", kind_word(kind)))
-            .hint(format!("`tenterhook new {} --list` shows them", kind_word(kind)))
+            .hint(format!("`tenterhook {}s new --list` shows them", kind_word(kind)))
     })
 }
 

@@ -54,7 +54,7 @@ rules:
             .hint
             .as_ref()
             .unwrap()
-            .contains("tenterhook policy trust"))
+            .contains("tenterhook rules trust"))
     );
     let event = bash("make");
     let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), &loaded.rules);

@@ -26,7 +26,7 @@ export async function put(
     action: 'hooks trust',
     command:
       'template' in what
-        ? `tenterhook new hook --from ${what.template} --name ${name} && tenterhook hooks trust ${name}`
+        ? `tenterhook hooks new --from ${what.template} --name ${name} && tenterhook hooks trust ${name}`
         : `tenterhook hooks trust ${name}`,
     run: (proof) => call('putKit', { path: { name }, body: { ...what, proof } }),
   });

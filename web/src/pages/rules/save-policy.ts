@@ -23,7 +23,7 @@ export async function save(change: Change, backtest: Backtest): Promise<boolean>
     diff: { before: change.before, after: change.after, path: change.path ?? 'policy.yaml' },
     yes: 'Save',
     action: 'policy change',
-    command: `tenterhook policy show   # names the file; edit it, then: tenterhook policy check`,
+    command: `tenterhook rules list --active   # names the file; edit it, then: tenterhook check`,
     run: (proof) =>
       call('putPolicy', { body: { text: change.after, proof }, headers: { 'If-Match': change.etag } }),
   });

@@ -15,8 +15,8 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, tame};
 
 const EXAMPLES: &str = "\
-A process that calls a hook is marked as a guarded agent. The process and everything it starts may weaken
-protection only with a code from your phone. If a process was marked by mistake, clear its mark from a terminal
+A process that calls a hook is marked as a guarded agent. The process and everything it starts may weaken \
+protection only with a code from your phone. If a process was marked by mistake, clear its mark from a terminal \
 that it did not start, or with a code. If the process is a harness, its next hook call marks it again.
 
 Examples:

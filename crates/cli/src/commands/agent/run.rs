@@ -37,17 +37,21 @@ const DEFAULT_SYSTEM_PROMPT: &str = "You are a careful agent that works with fil
      When a tool call is denied, read the reason, and follow the suggestion if there is one.";
 
 const EXAMPLES: &str = "\
-Before every step the agent asks the daemon, or without a daemon evaluates the same rules and hooks in-process.
+Before every step the agent asks the daemon, or without a daemon evaluates the same rules and hooks in-process. \
 Keys are read from ANTHROPIC_API_KEY, OPENAI_API_KEY and GEMINI_API_KEY.
 
 Exit codes: 0 the agent finished; 1 it was stopped, or an error occurred; 130 you interrupted it.
 
 Examples:
   tenterhook agent run -p 'tidy up' --provider scripted:session.yaml
-  tenterhook agent run -p 'why does the build fail?' --provider anthropic --model claude-sonnet-4-5
-  tenterhook agent run -p 'fix the typo' --provider openai --model gpt-5 --permission-mode acceptEdits
-  tenterhook agent run -p 'what is in the issue?' --provider gemini --model gemini-2.5-pro --mcp-config mcp.json
-  tenterhook agent run -p 'list the files' --provider scripted:session.yaml --json | jq .what";
+  tenterhook agent run -p 'why does the build fail?' \\
+    --provider anthropic --model claude-sonnet-4-5
+  tenterhook agent run -p 'fix the typo' --provider openai \\
+    --model gpt-5 --permission-mode acceptEdits
+  tenterhook agent run -p 'what is in the issue?' --provider gemini \\
+    --model gemini-2.5-pro --mcp-config mcp.json
+  tenterhook agent run -p 'list the files' \\
+    --provider scripted:session.yaml --json | jq .what";
 
 /// Run the reference agent, guarded
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+pub(super) mod excerpt;
+pub(super) mod rules_only;
+mod trial;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,23 +17,22 @@ use tenterhook_home::WorkDirs;
 use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
 use tenterhook_profile::ProblemLevel;
 
-mod trial;
-
+use self::excerpt::problem_excerpt;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::profile_settings::{SettingsFile, open_profile};
-use crate::terminal::{BAD, DIM, GOOD, WARN, count};
+use crate::terminal::{BAD, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
-Without a file, checks the built-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`, with
-every example of every rule. Programs and scripts of hooks must exist and be executable. Exit code 1 if
+Without a file, checks the built-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`, with \
+every example of every rule. Programs and scripts of hooks must exist and be executable. Exit code 1 if \
 anything is invalid.
 
 Examples:
   tenterhook check
-  tenterhook check --run                                        also run each hook once with a sample
+  tenterhook check --run               also run each hook once with a sample
   tenterhook check my-rules.yaml --json
-  tenterhook check --profile claude ~/.claude/settings.json     hooks that would not run, and why";
+  tenterhook check --profile claude ~/.claude/settings.json";
 
 /// Check rules and hooks, and report what is invalid
 #[derive(Debug, clap::Args)]
@@ -72,16 +76,23 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         )?;
         return Ok(exit);
     }
-    let mut text = problems_text(&problems.iter().collect::<Vec<_>>(), &warnings.iter().collect::<Vec<_>>());
+    let texts = configuration.sources.texts.iter().chain(&configuration.sources.programs);
+    let texts = texts.map(|text| (text.name.as_str(), text.yaml.as_ref())).collect();
+    let mut text =
+        problems_text(&problems.iter().collect::<Vec<_>>(), &warnings.iter().collect::<Vec<_>>(), &texts);
     text += &trials.iter().map(trial::HookTrial::line).collect::<String>();
     let broken =
         |hook: &&Hook| problems.iter().any(|problem| problem.about == Some(format!("hook `{}`", hook.id)));
     let runnable = hooks.iter().filter(|hook| hook.enabled && !broken(hook)).count();
     let (rules, hooks) = (rules.rules().count(), runnable);
-    let active = format!("{} and {}", count(rules, "rule"), count(hooks, "hook"));
+    let usable = if args.files.is_empty() {
+        format!("{} and {} active", count(rules, "rule"), count(hooks, "hook"))
+    } else {
+        format!("{} valid", count(rules, "rule"))
+    };
     let _ = match problems.len() {
-        0 => writeln!(text, "{GOOD}✓{GOOD:#} {active} active"),
-        many => writeln!(text, "{BAD}✗{BAD:#} {}; {active} active", count(many, "problem")),
+        0 => writeln!(text, "{GOOD}✓{GOOD:#} {usable}"),
+        many => writeln!(text, "{BAD}✗{BAD:#} {}; {usable}", count(many, "problem")),
     };
     context.terminal.print(&text)?;
     Ok(exit)
@@ -106,7 +117,7 @@ fn check_profile_settings(
         )?;
         return Ok(exit);
     }
-    let mut text = problems_text(&problems, &warnings);
+    let mut text = problems_text(&problems, &warnings, &BTreeMap::new());
     match &stage.settings.why_disabled {
         Some(why) => text += &format!("{WARN}no hook runs{WARN:#}: {why}\n"),
         None => text += &format!("{} would be active\n", count(hooks, "hook")),
@@ -115,21 +126,11 @@ fn check_profile_settings(
     Ok(exit)
 }
 
-fn problems_text(problems: &[&Problem], warnings: &[&Problem]) -> String {
-    let mut text = String::new();
-    let mut show = |word: &str, style: anstyle::Style, problem: &Problem| {
-        let _ = writeln!(text, "{style}{word}{style:#} {problem}");
-        if let Some(hint) = &problem.hint {
-            let _ = writeln!(text, "        {DIM}{hint}{DIM:#}");
-        }
-    };
-    for problem in problems {
-        show("problem", BAD, problem);
-    }
-    for warning in warnings {
-        show("warning", WARN, warning);
-    }
-    text
+/// Formats problems and warnings, with the lines they are about where the text is known.
+fn problems_text(problems: &[&Problem], warnings: &[&Problem], texts: &BTreeMap<&str, &str>) -> String {
+    let problems = problems.iter().map(|problem| problem_excerpt(problem, texts, "problem", BAD));
+    let warnings = warnings.iter().map(|warning| problem_excerpt(warning, texts, "warning", WARN));
+    problems.chain(warnings).collect()
 }
 
 fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
@@ -145,7 +146,7 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         mode: tenterhook_home::Mode::default(),
         generation: loaded.rules.digest(),
         rules: loaded.rules,
-        sources: tenterhook_home::Sources::default(),
+        sources: tenterhook_home::Sources::from_files(files, layer)?,
         hooks: Vec::new(),
         limits: HookLimits::default(),
         defaults: load::HookDefaults::default(),

@@ -21,9 +21,9 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
 const EXAMPLES: &str = "\
-The model follows a script; everything else is real: a daemon, the agent, its tools, a subagent, an MCP server, the
-built-in rules and the ledger. Everything is in a temporary directory that is deleted at the end; your files and
-settings are not touched. On a terminal the demo is shown page by page, asks you to approve one call, and keeps its
+The model follows a script; everything else is real: a daemon, the agent, its tools, a subagent, an MCP server, the \
+built-in rules and the ledger. Everything is in a temporary directory that is deleted at the end; your files and \
+settings are not touched. On a terminal the demo is shown page by page, asks you to approve one call, and keeps its \
 daemon running until you end it, so that you can open the dashboard.
 
 Examples:

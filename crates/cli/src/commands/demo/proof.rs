@@ -6,10 +6,10 @@ use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Expectations, Filter, LeafKind, LogProblem, Reader, VerifiedLog, export};
 use tenterhook_records::recorded::RecordedDecision;
 
-use crate::commands::ledger::open_covered;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, GOOD};
+use tenterhook_ledger_commands::ledger::open_covered;
 
 /// Verifies the ledger, and a copy in which one verdict was changed.
 pub(super) fn prove_ledger(context: &Context) -> Result<String, CommandError> {

@@ -23,7 +23,7 @@ use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
-Checks the state directory and its permissions, the installed programs, the daemon, its socket and token, the
+Checks the state directory and its permissions, the installed programs, the daemon, its socket and token, the \
 rules with all their examples, the ledger and the spool, the clock, and the hook settings of each harness.
 
 Exit codes: 0 nothing is broken (there may be warnings); 1 something is broken.
@@ -32,14 +32,14 @@ Examples:
   tenterhook doctor
   tenterhook doctor --fix       also fix what needs no decision
   tenterhook doctor --probe     wait for a call of a guarded harness
-  tenterhook doctor --prove     run each installed client once, and report whether its hook fires
+  tenterhook doctor --prove     run each client once: does its hook fire?
   tenterhook doctor --prove claude-code codex
   tenterhook doctor --json
 
-`--prove` runs the client's own program from the PATH against a scripted model on 127.0.0.1. The model asks for two
-harmless commands (`touch` in a temporary directory), and a rule made for the test denies one. The client gets a copy of
-the settings that affect hooks, an empty home directory and a clean environment; your settings, your ledger and your
-daemon are not used, and hooks of other programs do not run. Results: proven, not fired, fired but not obeyed, not
+`--prove` runs the client's own program from the PATH against a scripted model on 127.0.0.1. The model asks for two \
+harmless commands (`touch` in a temporary directory), and a rule made for the test denies one. The client gets a copy of \
+the settings that affect hooks, an empty home directory and a clean environment; your settings, your ledger and your \
+daemon are not used, and hooks of other programs do not run. Results: proven, not fired, fired but not obeyed, not \
 provable. Exit code 1: a hook was not fired or not obeyed, or a client that you named is not provable.";
 
 /// Check the installation and suggest fixes

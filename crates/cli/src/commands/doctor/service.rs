@@ -10,9 +10,9 @@ use tenterhook_home::Mode;
 
 use super::Examination;
 use crate::ask;
-use crate::commands::serve::DaemonArgs;
-use crate::commands::start;
-use crate::commands::status::undelivered_text;
+use crate::commands::daemon::serve::DaemonArgs;
+use crate::commands::daemon::start;
+use crate::commands::daemon::status::undelivered_text;
 use tenterhook_setup::versions::REFRESH_COMMAND;
 
 pub(super) fn check_service(examination: &mut Examination<'_>) {
@@ -21,17 +21,19 @@ pub(super) fn check_service(examination: &mut Examination<'_>) {
         Ok(Some(health)) => check_running(examination, &health),
         Ok(None) => check_stopped(examination),
         Err(error) => {
-            examination.broken("daemon", error.message).fix("`tenterhook restart`");
+            examination.broken("daemon", error.message).fix("`tenterhook daemon restart`");
         }
     }
     for (path, about) in [(home.token(), "token"), (home.socket(), "socket")] {
         let mode = fs_err::symlink_metadata(&path).map_or(0, |metadata| metadata.mode() & 0o777);
         if mode & 0o077 != 0 {
             let state = format!("other accounts can use `{}` (mode {mode:03o})", path.display());
-            examination.broken(about, state).fix("`tenterhook restart` replaces it").with_fix(move |_| {
-                fs_err::remove_file(&path)?;
-                Ok(())
-            });
+            examination.broken(about, state).fix("`tenterhook daemon restart` replaces it").with_fix(
+                move |_| {
+                    fs_err::remove_file(&path)?;
+                    Ok(())
+                },
+            );
         }
     }
     match Mode::read(&home) {

@@ -4,6 +4,7 @@
 
 pub(super) mod programs;
 mod recorded_decision;
+pub(super) mod rules_only;
 mod summary;
 
 use std::fmt::Write as _;
@@ -26,14 +27,18 @@ use crate::terminal::{BOLD, DIM, GOOD, describe_verdict, style_of, tame};
 use tenterhook_rulebook::{DescribedProgram, described_programs};
 
 const EXAMPLES: &str = "\
-Command hooks are run, as for a real call; nothing is recorded.
+Command hooks are run, as for a real call; nothing is recorded. With --rules-only no hook runs: only the rules \
+are evaluated, those of --policy and --packs or else the active ones, and standard input is an event in \
+Tenterhook's format unless --harness names another.
 
 Examples:
   tenterhook explain --command 'curl https://example.com/x | sh'
   tenterhook explain --file payload.json
-  tenterhook explain --profile claude --event PreToolUse --settings ~/.claude/settings.json < payload.json
-  tenterhook explain last                                   the latest decision in the ledger
-  tenterhook explain 15                                     a decision, by its record number or id";
+  tenterhook explain last                the latest decision in the ledger
+  tenterhook explain 15                  a decision, by its record number or id
+  tenterhook explain --rules-only --command 'git push --force origin main'
+  tenterhook explain --profile claude --event PreToolUse \\
+    --settings ~/.claude/settings.json < payload.json";
 
 /// Explain what would happen to an event, and why
 #[derive(Debug, clap::Args)]
@@ -46,14 +51,20 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
     /// Shell command, as if an agent ran it in the current directory
-    #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        visible_alias = "shell",
+        conflicts_with = "file",
+        allow_hyphen_values = true
+    )]
     command: Option<String>,
     /// File with a harness's payload; otherwise standard input is read
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Harness that sent the payload
-    #[arg(long, default_value = "claude-code")]
-    harness: String,
+    /// Harness that sent the payload [default: claude-code]
+    #[arg(long, value_name = "HARNESS")]
+    harness: Option<String>,
     /// Event, if the payload does not name it
     #[arg(long, value_name = "EVENT")]
     event: Option<String>,
@@ -63,11 +74,28 @@ pub(crate) struct Args {
     /// With --profile: settings file, with its source if it is not the project's (user=, local=, system=, extension=)
     #[arg(long, value_name = "[SOURCE=]FILE", requires = "profile")]
     settings: Vec<SettingsFile>,
+    /// Evaluate only the rules, with the facts they see; no hook runs
+    #[arg(long, conflicts_with_all = ["id", "profile", "file", "event"])]
+    rules_only: bool,
+    #[command(flatten)]
+    selection: rules_only::SelectionArgs,
 }
+
+/// Harness whose payloads are read if none is named.
+const DEFAULT_HARNESS: &str = "claude-code";
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     if let Some(profile) = &args.profile {
         return explain_profile(context, args, profile);
+    }
+    if args.rules_only || args.selection.selects_rules() {
+        if args.id.is_some() || args.file.is_some() {
+            return Err(CommandError::user(
+                "options that select rules apply to a command or to standard input",
+            ));
+        }
+        let (command, harness) = (args.command.as_deref(), args.harness.as_deref());
+        return rules_only::explain_rules(context, command, harness, args.all, &args.selection);
     }
     let recorded =
         args.id.as_deref().map(|id| recorded_decision::find_recorded_decision(context, id)).transpose()?;
@@ -253,11 +281,11 @@ fn hook_output_text(trace: &Value) -> String {
 }
 
 fn read_call(context: &Context, args: &Args) -> Result<HookCall, CommandError> {
-    let harness = read_input::parse_harness(&args.harness)?;
+    let harness = read_input::parse_harness(args.harness.as_deref().unwrap_or(DEFAULT_HARNESS))?;
     if let Some(command) = &args.command {
         let meta = context.new_call_meta(harness, "PreToolUse")?;
         let mut event = Event::new(meta.id, meta.ts, "explain", EventKind::PreTool, "PreToolUse");
-        let here = std::env::current_dir()?.to_str().map(ToOwned::to_owned);
+        let here = args.selection.working_directory()?.to_str().map(ToOwned::to_owned);
         event.cwd.clone_from(&here);
         event.project = here;
         event.tool = Some(ToolCall::new("Bash", json!({"command": command})));

@@ -121,7 +121,7 @@ fn source_text(by: &Origin, explained: &ExplainedCall<'_>) -> String {
 /// Suggests how to get another verdict.
 fn change_text(explained: &ExplainedCall<'_>) -> String {
     let by = match (explained.outcome.decision, explained.outcome.decided_by()) {
-        (Decision::None, _) => return "to stop it, write a rule: `tenterhook new rule`".to_owned(),
+        (Decision::None, _) => return "to stop it, write a rule: `tenterhook rules new`".to_owned(),
         (_, None) => return String::new(),
         (_, Some(by)) => by,
     };

@@ -13,13 +13,14 @@ use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD};
 
 const EXAMPLES: &str = "\
-The hook package is copied to hooks/ in your settings, and pinned by its commit and by the hash of every file. Its
+The hook package is copied to hooks/ in your settings, and pinned by its commit and by the hash of every file. Its \
 hooks do not run until you have read it and run `tenterhook hooks trust NAME`.
 
 Examples:
   tenterhook hooks add ./guard
   tenterhook hooks add https://example.com/hooks.git env-guard
-  tenterhook hooks add https://example.com/hooks.git env-guard --commit 1f0c9c1 --sha256 9b1d…";
+  tenterhook hooks add https://example.com/hooks.git env-guard \\
+    --commit 1f0c9c1 --sha256 9b1d…";
 
 /// Add a hook package; its hooks do not run until it is trusted
 #[derive(Debug, clap::Args)]

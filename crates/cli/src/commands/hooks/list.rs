@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         );
     }
     if text.is_empty() {
-        text += "no hooks yet; `tenterhook new hook --list` lists templates\n";
+        text += "no hooks yet; `tenterhook hooks new --list` lists templates\n";
     }
     if programs.is_none() {
         let _ = writeln!(text, "{DIM}no daemon is running: hooks of connected programs are unknown{DIM:#}");

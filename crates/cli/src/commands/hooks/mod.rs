@@ -3,7 +3,9 @@
 //! `hooks`: find, add, trust, test and remove hook packages.
 
 mod add;
+pub(super) mod adopt;
 mod list;
+pub(super) mod new;
 mod search;
 mod test;
 mod trust;
@@ -19,8 +21,8 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\
-A hook package is a directory with a `hook.yaml` and the files it runs. It comes from a template (`tenterhook new
-hook`), a directory or a git repository, and is pinned by the hash of every file. Its hooks run once you trust it,
+A hook package is a directory with a `hook.yaml` and the files it runs. It comes from a template (`tenterhook hooks \
+new`), a directory or a git repository, and is pinned by the hash of every file. Its hooks run once you trust it, \
 and no longer if one of its files changes.
 
 Examples:
@@ -29,7 +31,7 @@ Examples:
   tenterhook hooks add https://example.com/hooks.git env-guard
   tenterhook hooks trust env-guard";
 
-/// Find, add, trust and test hook packages
+/// Find, write, add, trust and test hooks
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -41,20 +43,24 @@ pub(crate) struct Args {
 enum Command {
     List(list::Args),
     Search(search::Args),
+    New(new::Args),
     Add(add::Args),
     Trust(trust::TrustPackageArgs),
     Remove(trust::RemovePackageArgs),
     Test(test::Args),
+    Adopt(adopt::Args),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     match &args.command {
         Command::List(args) => list::run(context, args),
         Command::Search(args) => search::run(context, args),
+        Command::New(args) => new::run(context, args),
         Command::Add(args) => add::run(context, args),
         Command::Trust(args) => trust::trust(context, args),
         Command::Remove(args) => trust::remove(context, args),
         Command::Test(args) => test::run(context, args),
+        Command::Adopt(args) => adopt::run(context, args),
     }
 }
 

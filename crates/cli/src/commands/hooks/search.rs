@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         let matching = TEMPLATES.iter().filter(|one| one.kind == TemplateKind::Hook && one.mentions(word));
         let found = matching.map(|one| (one.name.to_owned(), one.title(), one.about(), one.tags())).collect();
-        (None, found, "tenterhook new hook --from NAME".to_owned())
+        (None, found, "tenterhook hooks new --from NAME".to_owned())
     };
     if context.terminal.json {
         let hooks: Vec<_> = found

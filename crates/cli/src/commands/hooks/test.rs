@@ -13,7 +13,7 @@ use crate::run_until_signal;
 use crate::terminal::{BAD, DIM, GOOD, tame};
 
 const EXAMPLES: &str = "\
-Runs the hooks of a package with the samples in its `hook.yaml`, and compares their decisions with the expected
+Runs the hooks of a package with the samples in its `hook.yaml`, and compares their decisions with the expected \
 ones. Nothing is recorded. A third-party package must be trusted first.
 
 Examples:

@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::terminal::GOOD;
 
 const EXAMPLES: &str = "\
-The contents of the package are shown first. Then its hooks run, as long as its files do not change. Trust your own
+The contents of the package are shown first. Then its hooks run, as long as its files do not change. Trust your own \
 package again after you change it; a package from a repository is pinned to its commit.
 
 Examples:

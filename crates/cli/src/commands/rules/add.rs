@@ -21,7 +21,7 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
 
 const EXAMPLES: &str = "\
-The *.yaml files at the top level of the directory or repository are copied, and pinned by SHA-256 in
+The *.yaml files at the top level of the directory or repository are copied, and pinned by SHA-256 in \
 packs.yaml. The contents of the pack are shown first. Nothing in it is run.
 
 Examples:
@@ -50,6 +50,7 @@ pub(super) struct AddArgs {
 #[command(after_help = "Examples:\n  tenterhook rules update ours")]
 pub(super) struct UpdateArgs {
     /// Name of the pack
+    #[arg(value_name = "PACK")]
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
@@ -60,6 +61,7 @@ pub(super) struct UpdateArgs {
 #[command(after_help = "Examples:\n  tenterhook rules remove ours")]
 pub(super) struct RemovePackArgs {
     /// Name of the pack
+    #[arg(value_name = "PACK")]
     name: String,
     #[command(flatten)]
     proof: ProofArgs,

@@ -31,7 +31,7 @@ pub(super) struct EnableArgs {
 }
 
 const DISABLE_EXAMPLES: &str = "\
-A locked rule cannot be turned off. To allow one thing and keep the rule, write an exception instead: a rule
+A locked rule cannot be turned off. To allow one thing and keep the rule, write an exception instead: a rule \
 of your own with `verdict: allow` and `overrides`.
 
 Examples:
@@ -86,7 +86,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
     let locked = disabled_rules.iter().filter(|rule| rule.locked()).count();
     if locked > 0 && locked == disabled_rules.len() {
         return Err(CommandError::user(format!("`{name}` is locked and cannot be disabled"))
-            .hint("its layer locks it: see `tenterhook policy show`"));
+            .hint("its layer locks it: see `tenterhook rules list --active`"));
     }
     list.disable(name);
     let stay = if locked > 0 { format!("; {locked} locked rules stay enabled") } else { String::new() };

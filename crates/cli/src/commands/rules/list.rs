@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::{SourceFile, Sources, WorkDirs, packs::PackList};
+use tenterhook_home::{RuleOverview, SourceFile, Sources, WorkDirs, packs::PackList};
 use tenterhook_policy::{Rule, RuleSet};
 
+use super::active;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
+use crate::terminal::{BOLD, DIM, GOOD, Terminal, WARN, style_of, tame};
+use tenterhook_terminal_text::fit;
 
 /// Maximum number of examples of each kind that are listed before the text of a rule, which contains all of them.
 const MAX_SHOWN_EXAMPLES: usize = 5;
@@ -17,12 +19,15 @@ const MAX_SHOWN_EXAMPLES: usize = 5;
 /// List all rules, pack by pack
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --pack destructive --json"
+    after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --active\n  tenterhook rules list --pack destructive --json"
 )]
 pub(super) struct ListRulesArgs {
     /// Only this pack
     #[arg(long, value_name = "PACK")]
     pack: Option<String>,
+    /// Only the active rules, layer by layer, with the file and line of each
+    #[arg(long, conflicts_with = "pack")]
+    active: bool,
 }
 
 /// Show what one rule matches, and its text
@@ -30,6 +35,7 @@ pub(super) struct ListRulesArgs {
 #[command(after_help = "Examples:\n  tenterhook rules show recursive-delete")]
 pub(super) struct ShowArgs {
     /// Id of the rule
+    #[arg(value_name = "RULE")]
     id: String,
 }
 
@@ -90,14 +96,22 @@ impl RuleCatalog {
         let (mark, style) = if self.is_on(rule) { ("●", style_of(rule.verdict())) } else { ("○", DIM) };
         let locked = if rule.locked() { " (locked)" } else { "" };
         let (verdict, id) = (rule.verdict(), rule.id());
-        format!(
-            "  {style}{mark} {verdict:<5}{style:#} {id:<34} {DIM}{}{locked}{DIM:#}\n",
-            tame(rule.description())
-        )
+        let about = format!("{}{locked}", tame(rule.description()));
+        let about = shorten(&about, 11 + id.len().max(34));
+        format!("  {style}{mark} {verdict:<5}{style:#} {id:<34} {DIM}{about}{DIM:#}\n")
     }
 }
 
+/// Shortens the last part of a line to what is left of a terminal's width.
+fn shorten(text: &str, used: usize) -> String {
+    let room = Terminal::line_limit().saturating_sub(used);
+    if text.chars().count() > room { fit(text, room) } else { text.to_owned() }
+}
+
 pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, CommandError> {
+    if args.active {
+        return active::run(context, &active::Args::default());
+    }
     let mut catalog = RuleCatalog::new(context)?;
     if let Some(pack) = &args.pack {
         catalog.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
@@ -122,12 +136,10 @@ pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, 
         let title = built_in.map_or("", |pack| pack.title);
         let on = built_in.is_none_or(|pack| catalog.list.is_on(pack)) && !catalog.list.is_disabled(name);
         let (word, style) = if on { ("on", GOOD) } else { ("off", WARN) };
-        let _ = writeln!(
-            text,
-            "{BOLD}{}{BOLD:#} {style}{word}{style:#} {DIM}{} {title}{DIM:#}",
-            tame(name),
-            part.layer
-        );
+        let name = tame(name);
+        let about = format!("{} {title}", part.layer);
+        let about = shorten(&about, name.chars().count() + word.len() + 2);
+        let _ = writeln!(text, "{BOLD}{name}{BOLD:#} {style}{word}{style:#} {DIM}{about}{DIM:#}");
         for rule in of(part) {
             text += &catalog.line(rule);
         }
@@ -156,7 +168,12 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
     }
     let place = format!("{}:{}", tame(rule.source()), rule.line());
     let mut text =
-        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n\n", catalog.line(rule), rule.severity(), rule.layer());
+        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n", catalog.line(rule), rule.severity(), rule.layer());
+    let view = RuleOverview::new(&catalog.sources, tenterhook_home::call_meta::now());
+    for mark in view.marks(rule) {
+        let _ = writeln!(text, "  {WARN}{mark}{WARN:#}");
+    }
+    text.push('\n');
     for (title, lines) in page.iter().flat_map(|page| page.sections(MAX_SHOWN_EXAMPLES)) {
         let _ = writeln!(text, "{BOLD}{title}{BOLD:#}");
         for line in lines {

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `rules`: finds, enables and disables rules and packs, adds packs, and writes rules.
+//! `rules`: finds, writes, tests and trusts rules, and manages rule packs.
 
+pub(super) mod active;
 mod add;
+pub(super) mod backtest;
 mod enable;
+pub(super) mod from_template;
+pub(super) mod import;
 mod list;
 mod new;
+pub(super) mod programs;
+pub(super) mod test;
+pub(super) mod trust;
 
 use std::process::ExitCode;
 
@@ -13,17 +20,22 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 const EXAMPLES: &str = "\
-Rule packs are files of rules. Some are built in and enabled, some are built in and disabled until you enable
-them, and others can be added from a directory or a git repository; their files are pinned by SHA-256 in
+Rules come from four layers: the built-in packs, the organisation (/etc/tenterhook/policy.yaml), you \
+(policy.yaml in your settings) and the project (.tenterhook.yaml). A deny of any layer stands.
+
+Rule packs are files of rules. Some are built in and enabled, some are built in and disabled until you enable \
+them, and others can be added from a directory or a git repository; their files are pinned by SHA-256 in \
 packs.yaml, and a file that changes afterwards is not used.
 
 Examples:
   tenterhook rules list
   tenterhook rules search docker
+  tenterhook rules new --from ask-before-deploy
+  tenterhook rules test rules.test.yaml
   tenterhook rules enable cloud
   tenterhook rules add https://example.com/our-rules.git";
 
-/// Find rules, enable and disable rules and packs, add packs
+/// Find, write, test and trust rules; manage rule packs
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -37,11 +49,17 @@ enum Command {
     Show(list::ShowArgs),
     Search(list::SearchArgs),
     New(new::Args),
+    Test(test::Args),
+    Backtest(backtest::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
+    Trust(trust::TrustFileArgs),
+    Untrust(trust::UntrustFileArgs),
+    Import(import::Args),
     Add(add::AddArgs),
     Update(add::UpdateArgs),
     Remove(add::RemovePackArgs),
+    Programs(programs::Args),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -50,10 +68,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Show(args) => list::show(context, args),
         Command::Search(args) => list::search(context, args),
         Command::New(args) => new::run(context, args),
+        Command::Test(args) => test::run(context, args),
+        Command::Backtest(args) => backtest::run(context, args),
         Command::Enable(args) => enable::enable(context, args),
         Command::Disable(args) => enable::disable(context, args),
+        Command::Trust(args) => trust::trust(context, args),
+        Command::Untrust(args) => trust::untrust(context, args),
+        Command::Import(args) => import::run(context, args),
         Command::Add(args) => add::add(context, args),
         Command::Update(args) => add::update(context, args),
         Command::Remove(args) => add::remove(context, args),
+        Command::Programs(args) => programs::run(context, args),
     }
 }

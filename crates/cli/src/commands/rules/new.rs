@@ -6,26 +6,34 @@ use serde_json::json;
 use tenterhook_home::{append_rule, make_private_dir, write_atomic};
 use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
+use super::from_template;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::GOOD;
 
 const EXAMPLES: &str = "\
-Writes a commented rule to policy.yaml in your settings. It matches nothing until you edit it.
+With an id, writes a commented rule to policy.yaml in your settings. It matches nothing until you edit it. With \
+--from, adds the rules of a template; without an id and a template, lists the templates.
 
 Examples:
   tenterhook rules new no-prod-deploy
-  tenterhook rules new no-prod-deploy --print";
+  tenterhook rules new no-prod-deploy --print
+  tenterhook rules new --list
+  tenterhook rules new --from ask-before-deploy
+  tenterhook rules new --from host-list --output hosts.yaml   a separate file";
 
-/// Write a commented rule to start from
+/// Write a commented rule to start from, or rules of a template
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// Id of the rule: lower-case letters, digits, `-`, `.`, `_`, `/`
-    id: String,
+    #[arg(conflicts_with_all = ["from", "list", "force", "output"])]
+    id: Option<String>,
     /// Print the rule without writing it
-    #[arg(long)]
+    #[arg(long, requires = "id")]
     print: bool,
+    #[command(flatten)]
+    template: from_template::TemplateRuleArgs,
 }
 
 /// Template for a rule; `ID` is replaced.
@@ -52,8 +60,9 @@ const RULE_TEMPLATE: &str = "\
 ";
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let rule = RULE_TEMPLATE.replace("ID", &args.id);
-    let fresh = append_rule("policy.yaml", "", &rule, &args.id)?;
+    let Some(id) = &args.id else { return from_template::run(context, &args.template) };
+    let rule = RULE_TEMPLATE.replace("ID", id);
+    let fresh = append_rule("policy.yaml", "", &rule, id)?;
     let loaded = RuleSet::load(&[source("policy.yaml", &fresh)]);
     if let Some(problem) = loaded.problems.first() {
         return Err(CommandError::user(&problem.message));
@@ -66,17 +75,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let path = home.policy();
     let name = path.display().to_string();
     let before = tenterhook_home::regular_file(&path)?.unwrap_or_default();
-    let after = append_rule(&name, &before, &rule, &args.id).map_err(|failure| {
-        failure.hint(format!("add it by hand: `tenterhook rules new {} --print`", args.id))
-    })?;
+    let after = append_rule(&name, &before, &rule, id)
+        .map_err(|failure| failure.hint(format!("add it by hand: `tenterhook rules new {id} --print`")))?;
     make_private_dir(&home.config)?;
     write_atomic(&path, after.as_bytes(), 0o600)?;
     if context.terminal.json {
-        context.terminal.print_json(&json!({"id": args.id, "file": path}))?;
+        context.terminal.print_json(&json!({"id": id, "file": path}))?;
     } else {
         context.terminal.print(&format!(
-            "{GOOD}✓{GOOD:#} rule `{}` added to `{name}`; edit it, then run `tenterhook policy check`\n",
-            args.id
+            "{GOOD}✓{GOOD:#} rule `{id}` added to `{name}`; edit it, then run `tenterhook check`\n"
         ))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,9 @@
 
 //! `self`: shows, verifies and updates this program.
 
+pub(super) mod completions;
 mod info;
+mod man;
 mod refresh;
 mod update;
 mod verify;
@@ -19,9 +21,9 @@ Examples:
   tenterhook self verify
   tenterhook self update --check
   tenterhook self update --from ./tenterhook-0.2.0
-  tenterhook self refresh              after an upgrade with npm, pip, Homebrew or deb";
+  tenterhook self refresh              after an upgrade by a package manager";
 
-/// Show, verify or update this program, and the hooks and daemon that run it
+/// Show, verify or update this program; completions, manual pages
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -35,6 +37,8 @@ enum Command {
     Verify(verify::Args),
     Update(update::Args),
     Refresh(refresh::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -43,6 +47,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Verify(args) => verify::run(context, args),
         Command::Update(args) => update::run(context, args),
         Command::Refresh(args) => refresh::run(context, args),
+        Command::Completions(args) => completions::run(context, args),
+        Command::Man(args) => man::run(context, args),
     }
 }
 

@@ -13,8 +13,8 @@ use tenterhook_guard::{LedgerHandle, snapshot};
 use tenterhook_home::{Env, Home, WorkDirs};
 
 use crate::ask;
-use crate::commands::serve::DaemonArgs;
-use crate::commands::start;
+use crate::commands::daemon::serve::DaemonArgs;
+use crate::commands::daemon::start;
 use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -24,9 +24,9 @@ use tenterhook_setup::hook_programs;
 use tenterhook_setup::versions::{PROGRAM_VERSION, ProgramVersion, of_hook_programs};
 
 const EXAMPLES: &str = "\
-Run it after an upgrade with npm, pip, Homebrew, deb or a new build; `self update` and install.sh run it for you. The
-installed hook programs are replaced by copies of this program. A daemon of another version is restarted on the same
-address; that needs `restart` typed on a terminal, or a code. Calls that wait for an approval are not allowed by a
+Run it after an upgrade with npm, pip, Homebrew, deb or a new build; `self update` and install.sh run it for you. The \
+installed hook programs are replaced by copies of this program. A daemon of another version is restarted on the same \
+address; that needs `restart` typed on a terminal, or a code. Calls that wait for an approval are not allowed by a \
 restart. Guarded agents are refused, and so is a downgrade.
 
 Examples:

@@ -19,9 +19,9 @@ use crate::terminal::{BOLD, DIM, GOOD, WARN};
 use tenterhook_setup::versions::{REFRESH_COMMAND, ReleaseVersion};
 
 const EXAMPLES: &str = "\
-Only copies that were unpacked from a release archive, by hand or by install.sh, update themselves. npm, pip,
-Homebrew, deb and Docker installs are refused, and the command that upgrades them is printed. The signature is
-verified with the built-in key before anything is unpacked, and an older release is refused. Afterwards the new
+Only copies that were unpacked from a release archive, by hand or by install.sh, update themselves. npm, pip, \
+Homebrew, deb and Docker installs are refused, and the command that upgrades them is printed. The signature is \
+verified with the built-in key before anything is unpacked, and an older release is refused. Afterwards the new \
 program runs `self refresh`: hooks and daemon use the new version.
 
 Examples:

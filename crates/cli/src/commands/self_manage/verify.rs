@@ -13,14 +13,15 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, DIM, GOOD};
 
 const EXAMPLES: &str = "\
-The signed manifest of the release is installed with the program, in share/tenterhook. A program that was replaced
+The signed manifest of the release is installed with the program, in share/tenterhook. A program that was replaced \
 can print anything: to rule that out, verify the package with minisign, or use a second copy of Tenterhook.
 
 Exit code 0: everything matches. 1: something differs, or cannot be verified.
 
 Examples:
   tenterhook self verify
-  tenterhook self verify --manifest release/manifest.json --key release/tenterhook.pub";
+  tenterhook self verify --manifest release/manifest.json \\
+    --key release/tenterhook.pub";
 
 /// Check this program and the installed hook programs against the signed release
 #[derive(Debug, clap::Args)]

@@ -22,14 +22,14 @@ use crate::error::CommandError;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
-Shows live decisions, sessions, each decision with its findings and proof, calls that wait for you, and the rate
-and latency of decisions. The last row shows the keys, `?` shows all of them. It needs 80 columns and 24 rows, and
-works over ssh. Actions that weaken protection need the name of the action typed, or a code, as everywhere. When
+Shows live decisions, sessions, each decision with its findings and proof, calls that wait for you, and the rate \
+and latency of decisions. The last row shows the keys, `?` shows all of them. It needs 80 columns and 24 rows, and \
+works over ssh. Actions that weaken protection need the name of the action typed, or a code, as everywhere. When \
 the daemon ends, the view shows that and waits for the next one.
 
 Examples:
   tenterhook tui
-  tenterhook tui --mouse                      the wheel scrolls; hold shift to select text
+  tenterhook tui --mouse                      scroll with the wheel
   NO_COLOR=1 tenterhook tui
   ssh -t server tenterhook tui                watch another machine";
 

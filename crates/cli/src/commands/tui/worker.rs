@@ -14,9 +14,9 @@ use tenterhook_tui::{
 };
 
 use super::TuiSender;
-use crate::commands::ledger::proof;
 use crate::error::CommandError;
 use tenterhook_daemon_control::gate::caller_standing;
+use tenterhook_ledger_commands::ledger::proof;
 
 use crate::ask;
 
@@ -78,7 +78,7 @@ fn check_proof(home: &Home, text: &str) -> Result<Value, CommandError> {
             "root": tree.root.to_string(),
             "key": key.to_string(),
         }),
-        (Err(problem), _) => json!({"holds": false, "problem": problem}),
+        (Err(problem), _) => json!({"holds": false, "problem": problem.to_string()}),
         (_, Err(problem)) => json!({"holds": false, "problem": problem.to_string()}),
     })
 }

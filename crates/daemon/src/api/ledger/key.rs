@@ -48,7 +48,7 @@ pub(super) async fn rotate(
     // The new key is sealed if the old one was sealed when the ledger was opened.
     if SoftwareKey::is_sealed(&daemon.book.key_file()) != daemon.opened_sealed {
         return Err(ApiError::conflict("the key was sealed or unsealed since the daemon started")
-            .hint("run `tenterhook restart`, then try again"));
+            .hint("run `tenterhook daemon restart`, then try again"));
     }
     daemon.admit(Action::KeyRotate, peer, &proof, Value::Null, Vec::new()).await?;
     let ledger = daemon.ledger.clone();

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_home::Home;
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{DIM, GOOD, WARN};
+use tenterhook_setup::versions::{self, PROGRAM_VERSION, ProgramVersion};
+
+const EXAMPLES: &str = "\
+Exit code 0: the daemon runs. 1: no daemon runs; hooks evaluate the rules in-process.
+
+Examples:
+  tenterhook status
+  tenterhook status --json";
+
+/// Show whether the daemon runs, and its state
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let terminal = context.terminal;
+    let Some(health) = ask::get(home, "/v1/health")? else {
+        if terminal.json {
+            terminal.print_json(&json!({"running": false, "versions": versions::to_json(home, None)}))?;
+        } else {
+            terminal.print(&format!(
+                "{WARN}no daemon is running{WARN:#}: hooks evaluate the rules in-process, and decisions wait in the spool\n\
+                 {DIM}start one with `tenterhook start`{DIM:#}\n{}",
+                versions_text(home, None)
+            ))?;
+        }
+        return Ok(ExitCode::FAILURE);
+    };
+    if terminal.json {
+        let versions = versions::to_json(home, Some(&health));
+        let mut answer = json!({"running": true, "socket": home.socket(), "versions": versions});
+        if let (Some(answer), Value::Object(health)) = (answer.as_object_mut(), health) {
+            answer.extend(health);
+        }
+        terminal.print_json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = |key: &str| match health.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    };
+    let mut report = format!(
+        "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  mode        {}\n  generation  {}\n  answered    {}\n",
+        text("pid"),
+        text("version"),
+        home.socket().display(),
+        match health.get("listen") {
+            Some(Value::String(address)) => format!("http://{address}"),
+            _ => "the socket only".to_owned(),
+        },
+        text("mode"),
+        text("generation"),
+        text("answered"),
+    );
+    report += &versions_text(home, Some(&health));
+    for (key, what) in
+        [("stale", "cannot be read; the previous version is active"), ("problems", "is not active")]
+    {
+        for problem in health.get(key).and_then(Value::as_array).into_iter().flatten() {
+            let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default();
+            report += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
+        }
+    }
+    let system = if home.machine().is_some() { " --system" } else { "" };
+    for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
+        let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default();
+        report += &format!(
+            "{WARN}warning{WARN:#}: {} is not guarded any more: its hooks were removed from `{}`; \
+                 `tenterhook install {}{system}` restores them\n",
+            part("harness"),
+            part("settings"),
+            part("harness")
+        );
+    }
+    if let Some(text) = undelivered_text(&health) {
+        report += &format!("{WARN}warning{WARN:#}: {text}\n");
+    }
+    if health.get("mode").and_then(Value::as_str) == Some("monitor") {
+        let text = "monitor mode: verdicts are only recorded; `tenterhook mode enforce` enforces them";
+        report += &format!("{WARN}warning{WARN:#}: {text}\n");
+    }
+    if let Some(waiting) = health.get("pending").and_then(Value::as_u64).filter(|waiting| *waiting > 0) {
+        report += &format!(
+            "{WARN}warning{WARN:#}: {waiting} waiting for an approval; see `tenterhook approvals list`\n"
+        );
+    }
+    terminal.print(&report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Describes calls whose hook program ended before the daemon's answer arrived, if there are any.
+pub(in crate::commands) fn undelivered_text(health: &Value) -> Option<String> {
+    let undelivered = health.get("undelivered")?;
+    let number = |key: &str| undelivered.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let (count, ran) = (number("count"), number("ran"));
+    let last = undelivered.get("recent")?.as_array()?.first()?;
+    let part = |key: &str| last.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut text = format!(
+        "{count} hook {} ended before the daemon's answer arrived (last: {} {} `{}`, {}): killed, or cancelled by the client",
+        if count == 1 { "program" } else { "programs" },
+        part("harness"),
+        part("event"),
+        part("tool"),
+        part("ts"),
+    );
+    if ran > 0 {
+        text += &format!("; the client ran {ran} of these tools without an answer");
+    }
+    Some(text)
+}
+
+/// Formats the versions of this program, the installed hooks and the hooks that called, with advice if they differ.
+fn versions_text(home: &Home, health: Option<&Value>) -> String {
+    let hooks = versions::of_hook_programs(home);
+    let daemon = health.and_then(|health| health.get("version")?.as_str()).map(ProgramVersion::new);
+    let mut text = format!(
+        "  versions    program {PROGRAM_VERSION}, hooks {}, daemon {}\n",
+        hooks.as_ref().map_or("not installed", |found| found.version.as_str()),
+        daemon.as_ref().map_or("not running", |found| found.version.as_str()),
+    );
+    let callers = health.and_then(|health| health.get("hook_versions")?.as_array());
+    let caller = |row: &Value| {
+        Some(format!("{} ({} calls)", row.get("version")?.as_str()?, row.get("calls")?.as_u64()?))
+    };
+    let callers: Vec<_> = callers.into_iter().flatten().filter_map(caller).collect();
+    if !callers.is_empty() {
+        text += &format!("  called by   hooks {}\n", callers.join(", "));
+    }
+    if let Some(advice) = versions::advice(hooks.as_ref(), daemon.as_ref()) {
+        text += &format!("{WARN}warning{WARN:#}: {advice}\n");
+    }
+    text
+}
