@@ -305,6 +305,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     ("tenterhook-tui", &["tenterhook-event"]),
+    ("tenterhook-undo", &["tenterhook-files"]),
     (
         "tenterhook",
         &[
