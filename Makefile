@@ -114,6 +114,8 @@ ROUNDS ?= 500
 soak: ## Kill writers and daemons, tear files, crowd the socket, again and again (ROUNDS=500)
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook-ledger --test suite -- \
 		--nocapture --test-threads 1 survives_kill_9 torn_writes::
+	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook-undo --test suite -- \
+		--nocapture --test-threads 1 a_process_killed large::
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook --test suite -- \
 		--nocapture --test-threads 1 daemon_faults:: long_running::
 

@@ -20,6 +20,7 @@ mod runs;
 mod sdk;
 mod sessions;
 mod spawn;
+mod undo;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ type Suite = Box<dyn Fn() -> Result<Vec<measure::BenchResult>, cases::SetupError
 
 fn main() -> ExitCode {
     // `make bench` measures everything except slow cases. Arguments select what is measured: `policy`,
-    // `ledger`, `daemon`, `load` (only the daemon under load), `backtest`, `sdk` or `sessions`.
+    // `ledger`, `daemon`, `load` (only the daemon under load), `backtest`, `sdk`, `sessions` or `undo`.
     // `beside FIRST SECOND` compares two builds of the program. Two cases are slow: `10m` measures the ledger with ten
     // million records, and `million` measures a daemon's memory over a million events. `tidy` measures
     // nothing: of the runs that other programs wrote, it keeps only the latest of each kind.
@@ -39,9 +40,10 @@ fn main() -> ExitCode {
     }
     let builds: Vec<PathBuf> =
         std::env::args_os().skip_while(|argument| argument != "beside").skip(1).map(PathBuf::from).collect();
-    let chosen = ["policy", "ledger", "daemon", "load", "backtest", "sdk", "sessions", "million", "beside"]
-        .iter()
-        .any(|word| asked(word));
+    let chosen =
+        ["policy", "ledger", "daemon", "load", "backtest", "sdk", "sessions", "undo", "million", "beside"]
+            .iter()
+            .any(|word| asked(word));
     let wanted = |word: &str| !chosen || asked(word);
     let all = if chosen && !asked("policy") { Ok(Vec::new()) } else { cases::all() };
     let cases = match all {
@@ -65,6 +67,9 @@ fn main() -> ExitCode {
     }
     if !chosen {
         suites.push(Box::new(|| cases::call().and_then(|call| spawn::run(&call))));
+    }
+    if wanted("undo") {
+        suites.push(Box::new(undo::run));
     }
     if wanted("daemon") {
         suites.push(Box::new(daemon::run));

@@ -310,6 +310,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     ("tenterhook-tui", &["tenterhook-event"]),
+    ("tenterhook-undo", &["tenterhook-files"]),
     (
         "tenterhook-command",
         &[

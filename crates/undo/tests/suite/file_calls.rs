@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Deleted and overwritten files.
+
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+use tenterhook_undo::{FileChange, FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest};
+
+use crate::project::{TestProject, now_ms};
+
+#[test]
+fn a_deleted_tree_comes_back_with_links_permissions_and_times() {
+    let project = TestProject::repository();
+    project.write("src/deep/er/large.bin", &"x".repeat(600_000));
+    project.write("src/deep/small.txt", "small");
+    project.set_mode("src/deep/small.txt", 0o400);
+    project.write("src/empty-file", "");
+    std::fs::create_dir(project.path("src/empty")).unwrap();
+    project.set_mode("src/empty", 0o750);
+    symlink("/etc/passwd", project.path("src/outside")).unwrap();
+    symlink("missing", project.path("src/dangling")).unwrap();
+    std::fs::write(project.path("src").join(std::ffi::OsStr::from_bytes(b"caf\xe9")), "bytes").unwrap();
+    let tree = project.tree();
+    let manifest = project.run_call(&project.file_request(&["src"], FileChange::Delete), || {
+        project.shell("rm -rf src");
+    });
+    assert!(!project.path("src").exists());
+    project.undo(&manifest);
+    assert_eq!(project.tree(), tree);
+    // The restored file is a copy: writing to it must not change the snapshot.
+    project.write("src/deep/er/large.bin", "short");
+    project.shell("rm -rf src");
+    let plan = project.store.plan_restore(&manifest.id, &[]).unwrap();
+    project.store.restore(&plan, true, now_ms()).unwrap();
+    assert_eq!(project.read("src/deep/er/large.bin").len(), 600_000);
+}
+
+#[test]
+fn an_overwritten_file_comes_back() {
+    for size in [0, 10, 300_000, 2_000_000] {
+        let project = TestProject::empty();
+        project.write("data", &"y".repeat(size));
+        project.set_mode("data", 0o640);
+        let tree = project.tree();
+        let manifest = project.run_call(&project.file_request(&["data"], FileChange::Overwrite), || {
+            project.shell("echo other > data");
+        });
+        assert_eq!(project.read("data"), "other\n");
+        project.undo(&manifest);
+        assert_eq!(project.tree(), tree, "{size}");
+    }
+}
+
+#[test]
+fn a_moved_file_and_a_replaced_link_come_back() {
+    let project = TestProject::repository();
+    let manifest =
+        project.run_call(&project.file_request(&["README.md", "link"], FileChange::Delete), || {
+            project.shell("mv README.md elsewhere && ln -sf run.sh link");
+        });
+    project.undo(&manifest);
+    assert_eq!(project.read("README.md"), "second\n");
+    assert_eq!(std::fs::read_link(project.path("link")).unwrap().to_str(), Some("src/main.rs"));
+    assert!(project.path("elsewhere").exists(), "files that the call created stay");
+}
+
+#[test]
+fn the_whole_project_can_be_saved_except_the_state_directory() {
+    let project = TestProject::repository();
+    let request = SnapshotRequest {
+        project: project.top.clone(),
+        files: vec![FileTarget { path: project.top.clone(), change: FileChange::Delete, recursive: true }],
+        ..project.request()
+    };
+    let first = project.store.take_snapshot(&request).unwrap();
+    let second = project.store.take_snapshot(&request).unwrap();
+    assert_eq!(first.entries, second.entries);
+}
+
+#[test]
+fn special_files_are_named_and_skipped() {
+    let project = TestProject::empty();
+    project.write("dir/file", "text");
+    project.shell("mkfifo dir/pipe");
+    let manifest = project.run_call(&project.file_request(&["dir"], FileChange::Delete), || {
+        project.shell("rm -r dir");
+    });
+    assert_eq!(manifest.skipped.len(), 1);
+    assert_eq!(manifest.skipped[0].path.as_path(), project.path("dir/pipe"));
+    project.undo(&manifest);
+    assert_eq!(project.read("dir/file"), "text");
+}
+
+#[test]
+fn a_path_outside_the_project_is_refused_and_so_is_one_behind_a_link() {
+    let project = TestProject::empty();
+    std::fs::create_dir(project.top.join("other")).unwrap();
+    std::fs::write(project.top.join("other/file"), "text").unwrap();
+    symlink("../other", project.path("link")).unwrap();
+    for path in [project.top.join("other/file"), project.path("link/file"), "relative".into(), "/".into()] {
+        let target = FileTarget { path: path.clone(), change: FileChange::Delete, recursive: true };
+        let request = SnapshotRequest { files: vec![target], ..project.request() };
+        let error = project.store.take_snapshot(&request).unwrap_err();
+        assert_eq!(error.kind(), SnapshotErrorKind::NotCovered, "{}", path.display());
+    }
+    // Deleting the link itself deletes nothing behind it.
+    let manifest = project.run_call(&project.file_request(&["link"], FileChange::Delete), || {
+        project.shell("rm link");
+    });
+    assert_eq!(manifest.entries, 1);
+    project.undo(&manifest);
+    assert_eq!(std::fs::read_link(project.path("link")).unwrap().to_str(), Some("../other"));
+}
+
+#[test]
+fn a_path_that_does_not_exist_needs_no_snapshot() {
+    let project = TestProject::empty();
+    let request = project.file_request(&["missing", "a/b/c"], FileChange::Overwrite);
+    assert_eq!(project.store.take_snapshot(&request).unwrap().entries, 0);
+}
+
+#[test]
+fn snapshots_are_found_by_session_event_and_id() {
+    let project = TestProject::repository();
+    let mut request = project.file_request(&["README.md"], FileChange::Overwrite);
+    let one = project.store.take_snapshot(&request).unwrap();
+    request.call.session = Some("another".to_owned());
+    request.call.event = Some("later".to_owned());
+    request.now_ms += 1;
+    let other = project.store.take_snapshot(&request).unwrap();
+    let list = |session: Option<&str>, id: Option<&str>| {
+        let filter = SnapshotFilter { session: session.map(Into::into), id_or_event: id.map(Into::into) };
+        project.store.list(&filter).unwrap().into_iter().map(|found| found.id).collect::<Vec<_>>()
+    };
+    assert_eq!(list(None, None), [other.id.clone(), one.id.clone()]);
+    assert_eq!(list(Some("session"), None), std::slice::from_ref(&one.id));
+    assert_eq!(list(None, Some("later")), std::slice::from_ref(&other.id));
+    assert_eq!(list(None, Some(&one.id)), std::slice::from_ref(&one.id));
+    assert_eq!(project.store.note_call_end(Some("another"), "call").unwrap(), Some(other.id));
+    assert_eq!(project.store.note_call_end(Some("another"), "call").unwrap(), None);
+    assert_eq!(project.store.note_call_end(None, "call").unwrap(), None);
+    assert!(project.store.plan_restore("../../etc", &[]).is_err());
+}
