@@ -98,6 +98,7 @@ mod templates;
 mod terminal_user;
 mod tui;
 mod tui_screen;
+mod undo;
 mod upgrade;
 mod usage;
 mod your_agent;

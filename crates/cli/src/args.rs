@@ -27,7 +27,7 @@ Examples:
 /// Groups of the visible commands, as `tenterhook --help` lists them. A test checks that every visible command is in
 /// exactly one group.
 pub(crate) const COMMAND_GROUPS: &[(&str, &[&str])] = &[
-    ("Guard", &["demo", "detect", "install", "uninstall", "mode", "doctor"]),
+    ("Guard", &["demo", "detect", "install", "uninstall", "mode", "undo", "doctor"]),
     ("Observe", &["sessions", "ledger", "approvals", "audit", "scan", "tui", "dashboard"]),
     ("Policy", &["rules", "explain", "check"]),
     ("Hooks", &["hooks"]),

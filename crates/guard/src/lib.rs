@@ -25,6 +25,7 @@ pub mod snapshot;
 mod state_format;
 pub mod symlinks;
 mod task_files;
+mod undo_call;
 pub mod usage;
 mod written_files;
 
@@ -45,3 +46,4 @@ pub use retention::{
 pub use seal::SealKey;
 pub use session_memory::{SessionMemory, SessionStateDir};
 pub use state_format::{STATE_FORMAT, StateFormat};
+pub use undo_call::CallSnapshots;

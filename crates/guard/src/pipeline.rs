@@ -26,6 +26,7 @@ use crate::session_files;
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
 use crate::symlinks;
+use crate::undo_call::CallSnapshots;
 use crate::written_files::{self, WrittenFindings};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
@@ -70,6 +71,8 @@ pub struct Configuration {
     pub servers: KnownServers,
     /// Whose rights are used to read the files that a call runs.
     pub file_rights: FileRights,
+    /// Where snapshots of what a call would lose are stored. If there is none, the user is asked.
+    pub snapshots: Option<CallSnapshots>,
 }
 
 /// Where decisions are recorded.
@@ -97,6 +100,7 @@ struct RuleJudge {
     memory: SessionMemory,
     servers: KnownServers,
     file_rights: FileRights,
+    snapshots: Option<CallSnapshots>,
 }
 
 // === impl Configuration ===
@@ -186,6 +190,8 @@ impl Configuration {
             Some(_) => KnownServers::Unknown,
             None => KnownServers::from_settings(env),
         };
+        // The machine's home runs as root and must not copy files for accounts that cannot read them.
+        let snapshots = home.machine_run.is_none().then(|| CallSnapshots::new(home.undo()));
         Self {
             generation,
             rules,
@@ -199,6 +205,7 @@ impl Configuration {
             sessions,
             servers,
             file_rights: FileRights::Process,
+            snapshots,
         }
     }
 }
@@ -226,7 +233,8 @@ impl Configuration {
         let remembered = SessionMemory::read_write(self.sessions);
         let entries = count_entries(&self.problems);
         let rules =
-            RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.file_rights);
+            RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.file_rights)
+                .with_snapshots(self.snapshots);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::internal(error.to_string()))
     }
@@ -269,21 +277,27 @@ impl CallPipeline {
     ) -> Result<Self, Failure> {
         let detail = configuration.detail();
         let Configuration {
-            generation, rules, hooks, limits, problems, sessions, servers, file_rights, ..
+            generation,
+            rules,
+            hooks,
+            limits,
+            problems,
+            sessions,
+            servers,
+            file_rights,
+            snapshots,
+            ..
         } = configuration;
-        // A call that is only evaluated reads the session state but does not change it.
+        // A call that is only evaluated reads the session state but does not change it, and needs no snapshot.
+        let snapshots = snapshots.filter(|_| !matches!(memory, RecordTarget::None));
         let remembered = match &memory {
             RecordTarget::Ledger(_) | RecordTarget::Spool { .. } => SessionMemory::read_write(sessions),
             RecordTarget::None => SessionMemory::read_only(sessions),
         };
-        let rules = Arc::new(RuleJudge::new(
-            rules,
-            user_home,
-            count_entries(&problems),
-            remembered,
-            servers,
-            file_rights,
-        ));
+        let rules = Arc::new(
+            RuleJudge::new(rules, user_home, count_entries(&problems), remembered, servers, file_rights)
+                .with_snapshots(snapshots),
+        );
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
@@ -364,7 +378,12 @@ impl RuleJudge {
     ) -> Self {
         let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory, servers, file_rights }
+        Self { set, home, groups, problems, memory, servers, file_rights, snapshots: None }
+    }
+
+    /// Takes snapshots instead of asking, where rules permit it.
+    fn with_snapshots(self, snapshots: Option<CallSnapshots>) -> Self {
+        Self { snapshots, ..self }
     }
 
     fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
@@ -510,6 +529,19 @@ impl RuleJudge {
         })
     }
 
+    /// Saves what a call would lose instead of asking about it, if the rules permit that and nothing else about the call
+    /// needs an answer. Returns the id of the snapshot.
+    fn take_snapshot(&self, event: &Event, facts: &Facts, judged: &mut PolicyJudgement) -> Option<String> {
+        let snapshots = self.snapshots.as_ref()?;
+        let covered = CallSnapshots::cover(event, facts, judged)?;
+        let state = self.memory.state_of(event, &self.set);
+        let rest = self.judge_facts(event, &covered.rest, &state);
+        if rest.findings.iter().any(|finding| finding.decision >= Decision::Ask) {
+            return None;
+        }
+        snapshots.replace_questions(event, covered, judged)
+    }
+
     /// Reports files that changed between the evaluation of a call and its end. The rules are evaluated before the file
     /// runs, and the file may be replaced in between.
     fn report_changed_files(&self, event: &Event, access: &mut FileAccess) -> Option<Finding> {
@@ -552,6 +584,9 @@ impl RuleJudge {
     fn judge_call(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
         let mut access = self.file_rights.access_for(account);
         let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
+        if let Some(snapshots) = self.snapshots.as_ref().filter(|_| other_account.is_none()) {
+            snapshots.note_call_end(event);
+        }
         let (mut observed, mut touched) = (None, None);
         let judged = if self.set.handles(event.event) || self.set.counts_usage_of(event) {
             let facts = self.facts(event, None);
@@ -577,13 +612,21 @@ impl RuleJudge {
             };
             let mut judged = self.memory.judge(event, &self.set, judge);
             let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
+            let mut from_files = files.findings.iter().chain(&written.findings);
+            let snapshot = match from_files.any(|finding| finding.decision >= Decision::Ask) {
+                true => None,
+                false if other_account.is_some() => None,
+                false => self.take_snapshot(event, &facts, &mut judged),
+            };
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
             judged.findings.extend(written.findings);
             judged.steps.extend(written.steps);
-            if let Some(files) = files.observed {
-                let all = observed.get_or_insert_with(|| json!({}));
-                all.as_object_mut().map(|all| all.insert("files".to_owned(), files));
+            for (key, value) in [("files", files.observed), ("snapshot", snapshot.map(Value::from))] {
+                if let Some(value) = value {
+                    let all = observed.get_or_insert_with(|| json!({}));
+                    all.as_object_mut().map(|all| all.insert(key.to_owned(), value));
+                }
             }
             judged
         } else {
@@ -650,3 +693,5 @@ mod run_task_tests;
 mod session_file_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod undo_tests;

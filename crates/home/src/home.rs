@@ -312,6 +312,11 @@ impl Home {
         self.state.join("sessions")
     }
 
+    /// Directory of what destructive calls would have lost, for `tenterhook undo`.
+    pub fn undo(&self) -> PathBuf {
+        self.state.join("undo")
+    }
+
     /// Directory with the usage of each session, and the position up to which each transcript was read.
     pub fn usage(&self) -> PathBuf {
         self.state.join("usage")

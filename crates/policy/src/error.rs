@@ -16,6 +16,8 @@ pub(crate) enum RuleError {
     UnparsedWithoutObjection,
     #[error("a rule with `verdict: none` needs a `label` or a `rewrite`; otherwise it has no effect")]
     NoEffect,
+    #[error("`on_match: snapshot` requires `verdict: ask`")]
+    SnapshotWithoutAsk,
     #[error("`rewrite` requires `verdict: allow` or `verdict: none`")]
     RewriteOfObjection,
     #[error("`rewrite` needs `set` or `command`; otherwise it has no effect")]

@@ -7,6 +7,7 @@ mod resolve;
 mod rewrite;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, Finding, TraceEntry};
@@ -27,6 +28,8 @@ pub struct PolicyJudgement {
     pub steps: Vec<TraceEntry>,
     /// Changes to the session's state.
     pub delta: StateDelta,
+    /// Rules that ask and whose question a snapshot of what the call would lose can replace.
+    pub undoable: Vec<Arc<str>>,
 }
 
 /// Why a rule matched an event or did not.

@@ -50,6 +50,8 @@ pub struct Rule {
     pub(crate) first_of: Option<usize>,
     /// Whether the reason is fixed: no text of the rule may reach a model.
     pub(crate) fixed_reason: bool,
+    /// Whether a snapshot of what the call would lose replaces the question to the user.
+    pub(crate) takes_snapshot: bool,
 }
 
 /// Changes that a rule makes to a call.

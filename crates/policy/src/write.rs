@@ -20,6 +20,7 @@ const ORDER: &[&str] = &[
     "reason",
     "nudge",
     "rewrite",
+    "on_match",
     "limit",
     "label",
     "label_for",

@@ -29,6 +29,7 @@ mod self_manage;
 mod templates;
 mod totp;
 mod tui;
+mod undo;
 mod uninstall;
 
 pub(crate) use daemon::serve::DEFAULT_LISTEN_ADDRESS;
@@ -85,6 +86,7 @@ pub(crate) enum Command {
     Service(service::Args),
     Doctor(doctor::Args),
     Mode(mode::Args),
+    Undo(undo::Args),
     Approvals(approvals::Args),
     Totp(totp::Args),
     #[command(hide = true)]
@@ -122,6 +124,7 @@ impl Command {
             | Self::New(_)
             | Self::Dashboard(_)
             | Self::Mode(_)
+            | Self::Undo(_)
             | Self::Approvals(_) => true,
             Self::Demo(_)
             | Self::Agent(_)
@@ -177,6 +180,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Service(args) => service::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Mode(args) => mode::run(context, &args),
+        Command::Undo(args) => undo::run(context, &args),
         Command::Approvals(args) => approvals::run(context, &args),
         Command::Totp(args) => totp::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),

@@ -29,6 +29,14 @@ impl Project {
         Self { dir, judge, calls: std::cell::Cell::default() }
     }
 
+    pub(super) fn directory(&self) -> std::path::PathBuf {
+        self.dir.path().join("project")
+    }
+
+    pub(super) fn undo_directory(&self) -> std::path::PathBuf {
+        Home::in_dir(self.dir.path().join("state")).undo()
+    }
+
     fn event(&self, tool: ToolCall) -> Event {
         self.calls.set(self.calls.get() + 1);
         let id = EventId::from_parts(self.calls.get(), u128::from(self.calls.get()));

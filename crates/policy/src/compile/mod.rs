@@ -59,6 +59,10 @@ pub(crate) fn compile_rule(
         Some(wire::UnparsedVerdict::Ignore) => None,
         None => objects.then_some(Decision::Ask),
     };
+    let takes_snapshot = wire.on_match == Some(wire::MatchAction::Snapshot);
+    if takes_snapshot && verdict != Decision::Ask {
+        wrong.push(RuleError::SnapshotWithoutAsk);
+    }
     let labels: Vec<_> =
         wire.label.map(|labels| labels.0.into_iter().map(|label| label.0).collect()).unwrap_or_default();
     let changes = wire.rewrite.is_some();
@@ -113,6 +117,7 @@ pub(crate) fn compile_rule(
         build_machines: wire.build_machines.or(header.build_machines).unwrap_or(true),
         first_of: (header.order == wire::RuleOrder::First).then_some(number),
         fixed_reason: false,
+        takes_snapshot,
     })
 }
 

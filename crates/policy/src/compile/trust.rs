@@ -19,6 +19,7 @@ pub(super) fn find_forbidden_key(wire: &wire::RuleSpec, why: &str) -> Option<Str
         ("overrides", wire.overrides.is_some()),
         ("limit", wire.limit.is_some()),
         ("label", wire.label.is_some()),
+        ("on_match", wire.on_match.is_some()),
     ];
     let (what, _) = forbidden.into_iter().find(|(_, forbidden)| *forbidden)?;
     Some(format!("{why}, so its rules cannot have `{what}`"))

@@ -118,5 +118,6 @@ pub(crate) fn undecodable_rule(record: Option<&[u8]>) -> Rule {
         build_machines: true,
         first_of: None,
         fixed_reason: false,
+        takes_snapshot: false,
     }
 }

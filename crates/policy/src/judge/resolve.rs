@@ -3,6 +3,7 @@
 //! Decides which of the matching rules apply: overrides, order, limits, budgets, expiry and modes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tenterhook_event::{Decision, Finding, Flow, Origin, TraceEntry, TraceStatus};
 
@@ -283,6 +284,12 @@ impl<'r> ResolvedMatches<'r> {
             took_us: 0,
             note: Some(matched.note()),
         };
-        PolicyJudgement { findings, steps: self.matches.iter().map(step).collect(), delta: self.delta }
+        let is_undoable = |matched: &&RuleMatch<'_>| {
+            matched.applies() && matched.decision == Decision::Ask && matched.rule.takes_snapshot
+        };
+        let undoable =
+            self.matches.iter().filter(is_undoable).map(|matched| Arc::clone(&matched.rule.id)).collect();
+        let steps = self.matches.iter().map(step).collect();
+        PolicyJudgement { findings, steps, delta: self.delta, undoable }
     }
 }

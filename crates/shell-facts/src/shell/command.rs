@@ -70,6 +70,9 @@ pub struct ShellCommand {
     /// Position of the command in the text of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<TextSpan>,
+    /// Directory in which the command runs, if only one is possible.
+    #[serde(skip)]
+    pub directory: Option<String>,
     /// The last program that receives the output; empty if that program does not print any of it.
     #[serde(skip)]
     pub ends_in: Option<String>,
@@ -154,6 +157,7 @@ impl ShellCommand {
             operands,
             named,
             open_options: parsed.open,
+            directory: cwd.certain().map(ToOwned::to_owned),
             ..Self::default()
         }
     }

@@ -155,5 +155,6 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         sessions: None,
         servers: KnownServers::Unknown,
         file_rights: FileRights::None,
+        snapshots: None,
     })
 }

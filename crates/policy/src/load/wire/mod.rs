@@ -94,6 +94,9 @@ pub(crate) struct RuleSpec {
     /// without rewrites.
     #[serde(default)]
     pub(crate) rewrite: Option<RewriteSpec>,
+    /// What happens instead of the question to the user. Only with `verdict: ask`.
+    #[serde(default)]
+    pub(crate) on_match: Option<MatchAction>,
     /// The rule applies only after it has matched more often than this, or when a budget is used up.
     #[serde(default)]
     pub(crate) limit: Option<LimitSpec>,
@@ -116,6 +119,16 @@ pub(crate) struct RuleSpec {
     /// Example calls that are checked when the rule is loaded. A rule that fails an example is refused.
     #[serde(default)]
     pub(crate) examples: RuleExamples,
+}
+
+/// What happens instead of the question of a rule that asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) enum MatchAction {
+    /// What the call would lose is saved, so that `tenterhook undo` can restore it. If that is not possible, the user
+    /// is asked.
+    Snapshot,
 }
 
 /// Verdict of a rule.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::{Home, call_meta};
+use tenterhook_records::id_reference::{find_record, is_latest};
+use tenterhook_records::recorded::RecordedDecision;
+use tenterhook_undo::{
+    RestorePlan, SnapshotFilter, UndoError, UndoLimits, UndoSelection, UndoStore, format_plan, format_report,
+    format_snapshots,
+};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::DIM;
+
+const EXAMPLES: &str = "\
+Before an agent discards uncommitted work, cleans a repository, drops a stash or deletes a branch, Tenterhook saves \
+what the call would lose and lets the call run. This command restores it. Files that changed after the call are left \
+as they are unless `--force` is given; they are saved first, so that a restore can be undone too.
+
+Examples:
+  tenterhook undo list
+  tenterhook undo last --dry-run
+  tenterhook undo last --path src/main.rs
+  tenterhook undo 15                       the call of this record
+  tenterhook undo --session 89917c00       all calls of a session";
+
+/// Restore what an agent's call discarded
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What to undo: `last`, a snapshot id, or the number or id of a record; `list` lists the snapshots
+    #[arg(required_unless_present = "session", conflicts_with = "session")]
+    target: Option<String>,
+    /// Undo all calls of this session that were saved, the latest first
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Restore only this file or directory
+    #[arg(long = "path", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Print what would be restored, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also replace files that changed after the call; they are saved first
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let store = UndoStore::open(&home.undo(), UndoLimits::default()).map_err(to_command_error)?;
+    if args.target.as_deref() == Some("list") {
+        return list(context, &store);
+    }
+    let snapshots = store.select(&selection(home, args)?).map_err(to_command_error)?;
+    let paths: Vec<PathBuf> = args.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+    let mut results = Vec::new();
+    let mut left = 0;
+    for snapshot in &snapshots {
+        let plan = store.plan_restore(&snapshot.id, &paths).map_err(to_command_error)?;
+        if args.dry_run {
+            left += if args.force { 0 } else { plan.count_conflicts() };
+            results.push(json!({"snapshot": snapshot.id, "plan": plan}));
+            print_plan(context, &plan)?;
+            continue;
+        }
+        let report = store.restore(&plan, args.force, call_meta::now_ms()).map_err(to_command_error)?;
+        let detail = json!({
+            "snapshot": snapshot.id, "restored": report.restored.len(), "left": report.left.len(),
+            "saved": report.saved, "force": args.force,
+        });
+        LedgerHandle::of(home).record_change("undo", detail)?;
+        left += report.left.len();
+        if !context.terminal.json {
+            context.terminal.print(&format_report(&report, snapshot.project.as_path()))?;
+        }
+        results.push(json!({"snapshot": snapshot.id, "report": report}));
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"dry_run": args.dry_run, "snapshots": results}))?;
+    } else if left > 0 && !args.force {
+        context.terminal.print(&format!(
+            "{DIM}{left} changed after the call and not restored; compare them, then use `--force`{DIM:#}\n"
+        ))?;
+    }
+    Ok(if left > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn list(context: &Context, store: &UndoStore) -> Result<ExitCode, CommandError> {
+    let snapshots = store.list(&SnapshotFilter::default()).map_err(to_command_error)?;
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"snapshots": snapshots}))?;
+    } else if snapshots.is_empty() {
+        context.terminal.print("no snapshots; nothing has been discarded by a guarded agent yet\n")?;
+    } else {
+        context.terminal.print(&format_snapshots(&snapshots, call_meta::now_ms()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_plan(context: &Context, plan: &RestorePlan) -> Result<(), CommandError> {
+    if context.terminal.json {
+        Ok(())
+    } else {
+        context.terminal.print(&format_plan(plan)).map_err(Into::into)
+    }
+}
+
+/// Returns what to undo. A snapshot id is used as it is; anything else names a record.
+fn selection(home: &Home, args: &Args) -> Result<UndoSelection, CommandError> {
+    let target = match (&args.session, &args.target) {
+        (Some(session), _) => return Ok(UndoSelection::Session(session.clone())),
+        (None, Some(target)) if is_latest(target) => return Ok(UndoSelection::Last),
+        (None, target) => target.clone().unwrap_or_default(),
+    };
+    let store = UndoStore::open(&home.undo(), UndoLimits::default()).map_err(to_command_error)?;
+    let filter = SnapshotFilter { id_or_event: Some(target.clone()), ..SnapshotFilter::default() };
+    if !store.list(&filter).map_err(to_command_error)?.is_empty() {
+        return Ok(UndoSelection::IdOrEvent(target));
+    }
+    let record = find_record(&LedgerHandle::of(home).reader()?, &target)?;
+    let event = record.map(|record| RecordedDecision::from_record(&record)).transpose()?;
+    let event = event.map(|decision| decision.event.id.to_string()).unwrap_or(target);
+    Ok(UndoSelection::IdOrEvent(event))
+}
+
+fn absolute(path: &std::path::Path) -> Result<PathBuf, CommandError> {
+    std::path::absolute(path).map_err(|error| CommandError::user(format!("`{}`: {error}", path.display())))
+}
+
+fn to_command_error(error: UndoError) -> CommandError {
+    let message = error.to_string();
+    match error {
+        UndoError::UnknownSnapshot(_) => {
+            CommandError::user(message).hint("`tenterhook undo list` lists snapshots")
+        }
+        _ => CommandError::user(message),
+    }
+}
