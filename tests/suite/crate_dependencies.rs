@@ -306,11 +306,13 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-report",
         ],
     ),
+    ("tenterhook-agent-transcript", &["tenterhook-agent", "tenterhook-event", "tenterhook-terminal-text"]),
     ("tenterhook-tui", &["tenterhook-event"]),
     (
         "tenterhook",
         &[
             "tenterhook-agent",
+            "tenterhook-agent-transcript",
             "tenterhook-api",
             "tenterhook-audit",
             "tenterhook-authority",
