@@ -114,6 +114,13 @@ fn harness_rows_of_the_shim() {
             let _ = writeln!(file, "    ({:?}, {variable:?}),", harness.id);
         }
     }
+    file += "];\n\n/// Harness, and the variable and value that mean a run without a prompt.\n\
+             pub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] = &[\n";
+    for harness in HARNESSES {
+        if let Some((variable, value)) = harness.headless_sign {
+            let _ = writeln!(file, "    ({:?}, {variable:?}, {value:?}),", harness.id);
+        }
+    }
     file += "];\n\n/// Harness, event, and the standard output that means \"no match\". An empty name stands for every other event.\n\
              #[rustfmt::skip]\npub(crate) const NEUTRAL_REPLIES: &[(&str, &str, &str)] = &[\n";
     for harness in HARNESSES {

@@ -65,6 +65,7 @@ mod ledger_tampered;
 mod long_running;
 mod machine_scope;
 mod machine_scope_doctor;
+mod notifications;
 mod organisation;
 mod policy;
 mod profiles;

@@ -94,6 +94,10 @@ pub(super) const PAGES: &[Page] = &[
         },
         values: &[("7P9D", |reader| waiting_call(reader).unwrap()), ("123456", Reader::code), MARKED_PROCESS],
         before: &[("tenterhook uninstall", |reader| reader.write("code.txt", &reader.code()))],
+        instead: &[(
+            "tenterhook approvals notify",
+            Test("tests/suite/notifications.rs::fn targets_are_tested_and_settings_are_checked"),
+        )],
         ..DEFAULT
     },
     Page {
