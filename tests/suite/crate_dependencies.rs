@@ -203,6 +203,20 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tenterhook-posture",
+        &[
+            "tenterhook-event",
+            "tenterhook-guard",
+            "tenterhook-harness",
+            "tenterhook-harness-install",
+            "tenterhook-home",
+            "tenterhook-policy",
+            "tenterhook-rulebook",
+            "tenterhook-setup",
+            "tenterhook-terminal-text",
+        ],
+    ),
+    (
         "tenterhook-daemon",
         &[
             "tenterhook-agent",
@@ -336,6 +350,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-package-source",
             "tenterhook-policy",
             "tenterhook-policy-import",
+            "tenterhook-posture",
             "tenterhook-profile",
             "tenterhook-profile-run",
             "tenterhook-records",

@@ -68,6 +68,7 @@ mod machine_scope_doctor;
 mod notifications;
 mod organisation;
 mod policy;
+mod posture;
 mod profiles;
 mod program_descriptions;
 mod prompts;

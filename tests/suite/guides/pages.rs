@@ -206,6 +206,10 @@ pub(super) const PAGES: &[Page] = &[
         instead: &[
             ("tenterhook check", Exit(1)),
             ("tenterhook doctor --prove", Test("tests/e2e/tests/prove.rs::fn is_proven")),
+            (
+                "tenterhook doctor --posture",
+                Test("tests/suite/posture.rs::fn credential_files_are_found_by_name_and_never_opened"),
+            ),
         ],
         ..DEFAULT
     },
