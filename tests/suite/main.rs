@@ -54,6 +54,7 @@ mod harnesses;
 mod hook_packages;
 mod hooks;
 mod install;
+mod integrations;
 mod judge;
 mod ledger;
 mod ledger_commands;
