@@ -30,12 +30,28 @@ fn check_schema(path: &str, schema: &impl serde::Serialize) {
     check(path, &(serde_json::to_string_pretty(schema).unwrap() + "\n"));
 }
 
+/// Checks a schema whose address and title editors show.
+fn check_named_schema(name: &str, title: &str, mut schema: Value) {
+    let file = format!("docs/spec/{name}.schema.json");
+    schema["$id"] = format!("https://raw.githubusercontent.com/tenterhook/tenterhook/main/{file}").into();
+    schema["title"] = title.into();
+    check_schema(&file, &schema);
+}
+
 #[test]
 fn schemas() {
-    check_schema("docs/spec/event.schema.json", &schemars::schema_for!(tenterhook_event::Event));
-    check_schema("docs/spec/outcome.schema.json", &schemars::schema_for!(tenterhook_event::Outcome));
-    check_schema("docs/spec/leaf.schema.json", &tenterhook_ledger::schema());
-    check_schema("docs/spec/rules.schema.json", &tenterhook_policy::schema());
+    check_named_schema(
+        "event",
+        "Tenterhook event",
+        schemars::schema_for!(tenterhook_event::Event).to_value(),
+    );
+    check_named_schema(
+        "outcome",
+        "Tenterhook outcome",
+        schemars::schema_for!(tenterhook_event::Outcome).to_value(),
+    );
+    check_named_schema("leaf", "Tenterhook record", json!(tenterhook_ledger::schema()));
+    check_named_schema("rules", "Tenterhook rules", tenterhook_policy::schema());
 }
 
 /// The plugin for Claude Code has the hooks of the installer's table, and its versions are those of the program.

@@ -77,6 +77,7 @@ mod quick_build;
 mod rules;
 mod rules_end_to_end;
 mod scan;
+mod schemas;
 mod sdk;
 mod sdk_agent;
 mod sdk_agent_authority;
