@@ -157,7 +157,7 @@ fn harness_rows_of_the_shim() {
         }
     }
     file += "];\n\n/// Harness, and the variable and value that mean a run without a prompt.\n\
-             pub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] = &[\n";
+             #[rustfmt::skip]\npub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] = &[\n";
     for harness in HARNESSES {
         if let Some((variable, value)) = harness.headless_sign {
             let _ = writeln!(file, "    ({:?}, {variable:?}, {value:?}),", harness.id);

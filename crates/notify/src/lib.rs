@@ -11,6 +11,8 @@ mod notifier;
 mod settings;
 mod target_message;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 pub use deliver::{DeliveryContext, DeliveryError, TargetResult, deliver, test_targets};
 pub use notice::{Notice, NoticeKind};

@@ -17,8 +17,10 @@ pub(crate) const PROJECT_VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// Harness, and the variable and value that mean a run without a prompt.
-pub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] =
-    &[("claude-code", "CLAUDE_CODE_ENTRYPOINT", "sdk-cli")];
+#[rustfmt::skip]
+pub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] = &[
+    ("claude-code", "CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),
+];
 
 /// Harness, event, and the standard output that means "no match". An empty name stands for every other event.
 #[rustfmt::skip]

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::{DeliveryContext, Notice, NoticeKind, Notifier, NotifySettings, TargetKind, deliver};
 use serde_json::{Value, json};
-use tenterhook_notify::{DeliveryContext, Notice, NoticeKind, Notifier, NotifySettings, TargetKind, deliver};
 use tenterhook_test_support::{HANG_TIMEOUT, wait_until};
 
 /// A request that the server received: its first line, its headers in lower case, and its body.
