@@ -110,6 +110,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-secrets",
         ],
     ),
+    ("tenterhook-notify", &["tenterhook-document", "tenterhook-engine", "tenterhook-records"]),
     (
         "tenterhook-transcript",
         &["tenterhook-event", "tenterhook-files", "tenterhook-harness", "tenterhook-harness-install"],
@@ -130,6 +131,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-harness-install",
             "tenterhook-home",
             "tenterhook-ledger",
+            "tenterhook-notify",
             "tenterhook-policy",
             "tenterhook-records",
             "tenterhook-transcript",
@@ -205,6 +207,20 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tenterhook-posture",
+        &[
+            "tenterhook-event",
+            "tenterhook-guard",
+            "tenterhook-harness",
+            "tenterhook-harness-install",
+            "tenterhook-home",
+            "tenterhook-policy",
+            "tenterhook-rulebook",
+            "tenterhook-setup",
+            "tenterhook-terminal-text",
+        ],
+    ),
+    (
         "tenterhook-daemon",
         &[
             "tenterhook-agent",
@@ -223,6 +239,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-harness-install",
             "tenterhook-home",
             "tenterhook-ledger",
+            "tenterhook-notify",
             "tenterhook-policy",
             "tenterhook-proto",
             "tenterhook-records",
@@ -310,6 +327,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-report",
         ],
     ),
+    ("tenterhook-agent-transcript", &["tenterhook-agent", "tenterhook-event", "tenterhook-terminal-text"]),
     ("tenterhook-tui", &["tenterhook-event"]),
     ("tenterhook-undo", &["tenterhook-files"]),
     (
@@ -355,6 +373,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         "tenterhook",
         &[
             "tenterhook-agent",
+            "tenterhook-agent-transcript",
             "tenterhook-api",
             "tenterhook-audit",
             "tenterhook-authority",
@@ -373,9 +392,11 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-hook-proof",
             "tenterhook-ledger",
             "tenterhook-ledger-commands",
+            "tenterhook-notify",
             "tenterhook-package-source",
             "tenterhook-policy",
             "tenterhook-policy-import",
+            "tenterhook-posture",
             "tenterhook-profile",
             "tenterhook-profile-run",
             "tenterhook-records",

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tenterhook_event::{EventKind, TOOLS, ToolClass};
 use tenterhook_harness::{
     AskSupport, DenySupport, EventRow, HARNESSES, InstallWiring, RewriteSupport, to_kebab_case,
@@ -31,12 +31,54 @@ fn check_schema(path: &str, schema: &impl serde::Serialize) {
     check(path, &(serde_json::to_string_pretty(schema).unwrap() + "\n"));
 }
 
+/// Checks a schema whose address and title editors show.
+fn check_named_schema(name: &str, title: &str, mut schema: Value) {
+    let file = format!("docs/spec/{name}.schema.json");
+    schema["$id"] = format!("https://raw.githubusercontent.com/tenterhook/tenterhook/main/{file}").into();
+    schema["title"] = title.into();
+    check_schema(&file, &schema);
+}
+
 #[test]
 fn schemas() {
-    check_schema("docs/spec/event.schema.json", &schemars::schema_for!(tenterhook_event::Event));
-    check_schema("docs/spec/outcome.schema.json", &schemars::schema_for!(tenterhook_event::Outcome));
-    check_schema("docs/spec/leaf.schema.json", &tenterhook_ledger::schema());
-    check_schema("docs/spec/rules.schema.json", &tenterhook_policy::schema());
+    check_named_schema(
+        "event",
+        "Tenterhook event",
+        schemars::schema_for!(tenterhook_event::Event).to_value(),
+    );
+    check_named_schema(
+        "outcome",
+        "Tenterhook outcome",
+        schemars::schema_for!(tenterhook_event::Outcome).to_value(),
+    );
+    check_named_schema("leaf", "Tenterhook record", json!(tenterhook_ledger::schema()));
+    check_named_schema("rules", "Tenterhook rules", tenterhook_policy::schema());
+}
+
+/// The plugin for Claude Code has the hooks of the installer's table, and its versions are those of the program.
+#[test]
+fn claude_code_plugin() {
+    use tenterhook_harness_install::claude_code::repository as plugin;
+    let version = env!("CARGO_PKG_VERSION");
+    let directory = "packaging/claude-code-plugin";
+    let text = std::fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let homepage =
+        text.lines().find_map(|line| line.strip_prefix("repository = ")).unwrap().trim_matches('"');
+    let description = "Guards Claude Code with rules: every tool call is evaluated, risky ones are denied or asked about, \
+                       and all are recorded.";
+    check_schema(&format!("{directory}/hooks/hooks.json"), &plugin::plugin_hooks());
+    check(&format!("{directory}/hooks/hook.sh"), plugin::HOOK_SCRIPT);
+    let manifest = json!({
+        "name": "tenterhook", "version": version, "description": description, "repository": homepage,
+        "homepage": homepage, "license": "Apache-2.0 OR MIT", "author": {"name": "Tenterhook maintainers"},
+    });
+    check_schema(&format!("{directory}/.claude-plugin/plugin.json"), &manifest);
+    let marketplace = json!({
+        "name": "tenterhook", "owner": {"name": "Tenterhook maintainers"},
+        "metadata": {"description": "Tenterhook for Claude Code", "version": version},
+        "plugins": [{"name": "tenterhook", "source": format!("./{directory}"), "description": description}],
+    });
+    check_schema(".claude-plugin/marketplace.json", &marketplace);
 }
 
 #[test]
@@ -108,6 +150,13 @@ fn harness_rows_of_the_shim() {
     for harness in HARNESSES {
         if let Some(variable) = harness.project_variable {
             let _ = writeln!(file, "    ({:?}, {variable:?}),", harness.id);
+        }
+    }
+    file += "];\n\n/// Harness, and the variable and value that mean a run without a prompt.\n\
+             #[rustfmt::skip]\npub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] = &[\n";
+    for harness in HARNESSES {
+        if let Some((variable, value)) = harness.headless_sign {
+            let _ = writeln!(file, "    ({:?}, {variable:?}, {value:?}),", harness.id);
         }
     }
     file += "];\n\n/// Harness, event, and the standard output that means \"no match\". An empty name stands for every other event.\n\

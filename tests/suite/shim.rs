@@ -366,10 +366,14 @@ fn the_typed_hook_asks_the_daemon_as_well() {
 /// Tests the lookups in the table that `generated::harness_rows_of_the_shim` writes.
 #[test]
 fn the_shim_and_the_harness_table_agree() {
-    use tenterhook_shim::call::{neutral_reply, project_variable};
+    use tenterhook_shim::call::{is_headless, neutral_reply, project_variable};
     assert_eq!(wire::MAX_PAYLOAD_BYTES, tenterhook_harness::MAX_PAYLOAD_BYTES);
     for harness in tenterhook_harness::HARNESSES {
         assert_eq!(project_variable(harness.id), harness.project_variable, "{}", harness.id);
+        let sign = harness.headless_sign;
+        let variable = |name: &str| sign.filter(|sign| sign.0 == name).map(|(_, value)| value.into());
+        assert_eq!(is_headless(harness.id, variable), sign.is_some(), "{}", harness.id);
+        assert!(!is_headless(harness.id, |_| Some("cli".into())), "{}", harness.id);
         let natives = harness.events.iter().map(|row| tenterhook_harness::to_kebab_case(row.native));
         for event in natives.chain(["an-event-of-tomorrow".to_owned()]) {
             let expected = harness.neutral(&event).stdout;

@@ -78,6 +78,7 @@ impl Context {
         event.clone_into(&mut meta.event);
         meta.project = self.env.project_of(harness);
         meta.user = Some(tenterhook_home::env::current_user());
+        meta.headless = self.env.is_headless(harness);
         Ok(meta)
     }
 }

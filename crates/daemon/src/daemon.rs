@@ -24,6 +24,7 @@ use crate::hook_watch::HookWatch;
 use crate::ledger_recorder::LedgerRecorder;
 use crate::listen::Peer;
 use crate::memory::BurstWatch;
+use crate::notifications::Notifications;
 use crate::observers::Observers;
 use crate::quotas::Quotas;
 use crate::retention_task::RetentionRuns;
@@ -49,6 +50,8 @@ pub struct Daemon {
     pub(crate) generations: Generations,
     pub(crate) authority: Authority,
     pub(crate) approvals: Approvals,
+    /// Notifies users about approvals and denied calls.
+    pub(crate) notifications: Notifications,
     /// Programs that registered hooks.
     pub(crate) programs: ProgramRegistry,
     /// Reads tokens and cost from session transcripts.
@@ -110,6 +113,7 @@ impl Daemon {
         Ok(Self {
             authority: Authority::of(&home, uid),
             approvals: Approvals::new(&home),
+            notifications: Notifications::new(&home, env),
             generations: Generations::read(&home, env)?,
             programs: ProgramRegistry::default(),
             usage: Arc::new(UsageReader::new(&home, env)),

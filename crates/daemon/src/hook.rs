@@ -13,6 +13,7 @@ use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
 use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
 use tenterhook_home::{WorkDirs, call_meta};
 use tenterhook_ledger::LedgerEntry;
+use tenterhook_notify::HeadlessAsk;
 use tenterhook_records::{has_secret_identifier, redact_identifiers, sanitize, secrets};
 use tokio::time::Instant;
 
@@ -42,6 +43,8 @@ pub(crate) struct IncomingCall<'a> {
     pub(crate) user: Option<String>,
     /// The caller's time limit.
     pub(crate) within: Duration,
+    /// Whether the harness runs without a prompt.
+    pub(crate) headless: bool,
     /// Version of the hook program; empty if the call did not come from one.
     pub(crate) hook_version: &'a str,
     pub(crate) payload: &'a [u8],
@@ -53,13 +56,13 @@ pub(crate) struct IncomingCall<'a> {
 /// prevented.
 pub(crate) async fn answer(daemon: &Daemon, incoming: IncomingCall<'_>) -> HookReply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let IncomingCall { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } =
+    let IncomingCall { harness, peer, event, id, within, headless, hook_version, payload, callbacks, .. } =
         incoming;
     let mut door = CallMeta::new(id, call_meta::now(), event);
-    (door.project, door.user) = (project, user);
+    (door.project, door.user, door.headless) = (incoming.project, incoming.user, headless);
     let (began, payload_bytes) = (Instant::now(), payload.len());
     let mut call =
-        DaemonCall { daemon, harness, peer, began, within, hook_version, payload_bytes, callbacks };
+        DaemonCall { daemon, harness, peer, began, within, headless, hook_version, payload_bytes, callbacks };
     answer_call(&mut call, harness, &door, payload).await
 }
 
@@ -76,6 +79,7 @@ struct DaemonCall<'a> {
     peer: Peer,
     began: Instant,
     within: Duration,
+    headless: bool,
     hook_version: &'a str,
     payload_bytes: usize,
     callbacks: Callbacks,
@@ -99,12 +103,18 @@ impl CallEvaluator for DaemonCall<'_> {
             daemon.usage.mark_recorded(&found);
             daemon.unsaved_usage.note();
         }
-        let outcome = match approvals::deadline(harness, &call.event.native_event, self.began, self.within) {
-            Some(until) if outcome.decision == Decision::Ask => {
-                approvals::wait_for_answer(daemon, self.peer, call, outcome, until).await
-            }
-            _ => outcome,
-        };
+        let waits_headless = self.headless && daemon.notifications.headless() == HeadlessAsk::Wait;
+        let native_event = &call.event.native_event;
+        let outcome =
+            match approvals::deadline(harness, native_event, self.began, self.within, waits_headless) {
+                Some(until) if outcome.decision == Decision::Ask => {
+                    approvals::wait_for_answer(daemon, self.peer, call, outcome, until).await
+                }
+                _ => {
+                    daemon.notifications.report_outcome(self.peer, call, &outcome);
+                    outcome
+                }
+            };
         let is_start = call.event.event == EventKind::SessionStart;
         Ok(match mismatch_notice(self.hook_version).filter(|_| is_start) {
             Some(notice) => {

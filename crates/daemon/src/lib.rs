@@ -27,6 +27,7 @@ mod listen;
 mod live;
 mod memory;
 mod mode_change;
+mod notifications;
 mod observers;
 mod quotas;
 mod retention_task;

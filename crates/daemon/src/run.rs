@@ -224,6 +224,7 @@ async fn run_until_signal(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, 
         let refreshed = refresh(daemon, is_asked_for || daemon.generations.is_stale()).await;
         let is_new = refreshed == Some(Refreshed::New);
         if is_new || is_asked_for {
+            daemon.notifications.reload(&daemon.home);
             write_snapshot(&daemon.home, env).await;
         }
         if is_new || daemon.generations.files() != watched {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the daemon's settings: the sections `daemon` and `telemetry` of a `tenterhook.yaml`.
+//! Reads the daemon's settings: the sections `daemon`, `telemetry`, `notify` and `approvals` of a `tenterhook.yaml`.
 //!
 //! If a key is invalid, it is reported and its default applies; the other keys are still used. The command line and
 //! the environment take precedence over this file.
@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use tenterhook_document::{Misfit, Node, Problem, Value, nearest, parse, read};
 use tenterhook_ledger::Durability;
+use tenterhook_notify::NotifySettings;
 
 use crate::recorder::DurabilityWord;
 use tenterhook_home::{Home, read_file};
@@ -20,6 +21,8 @@ pub struct ServiceSettings {
     pub daemon: DaemonSettings,
     /// The section `telemetry`.
     pub telemetry: TelemetrySettings,
+    /// The sections `notify` and `approvals`.
+    pub notify: NotifySettings,
 }
 
 /// Settings of the daemon.
@@ -61,7 +64,7 @@ impl ServiceSettings {
         }
     }
 
-    /// Reads both sections from the text of a settings file.
+    /// Reads the sections from the text of a settings file.
     pub fn read(name: &str, text: &str) -> (Self, Vec<Problem>) {
         let (mut settings, mut problems) = (Self::default(), Vec::new());
         let Ok(document) = parse(text) else { return (settings, problems) };
@@ -92,6 +95,9 @@ impl ServiceSettings {
                 }
             }
         }
+        let (notify, more) = NotifySettings::read(name, text);
+        settings.notify = notify;
+        problems.extend(more);
         (settings, problems)
     }
 
@@ -156,7 +162,8 @@ mod tests {
         };
         let headers = BTreeMap::from([("x-key".to_owned(), "abc".to_owned())]);
         let telemetry = TelemetrySettings { otlp: Some("http://127.0.0.1:4318".into()), headers };
-        assert_eq!(settings, ServiceSettings { daemon, telemetry });
+        let notify = NotifySettings::default();
+        assert_eq!(settings, ServiceSettings { daemon, telemetry, notify });
         assert_eq!(
             ServiceSettings::read("t.yaml", "daemon:\nhooks: []\n"),
             (ServiceSettings::default(), Vec::new())

@@ -10,8 +10,10 @@
 use tenterhook_engine::RecordError;
 use tenterhook_engine::fold::strengthen;
 use tenterhook_error::Failure;
-use tenterhook_event::{DecidedCall, Decision, Event, EventKind, Finding, HookCall, Origin, Outcome};
-use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
+use tenterhook_event::{
+    Attributed, DecidedCall, Decision, Event, EventKind, Finding, HookCall, Origin, Outcome,
+};
+use tenterhook_harness::{AskSupport, CallMeta, DecodeError, Harness, HookReply};
 
 /// Evaluates decoded calls and records refused ones.
 pub trait CallEvaluator {
@@ -114,9 +116,27 @@ fn reply_or_refuse(
     evaluated: Result<(HookCall, Outcome), Failure>,
 ) -> Result<HookReply, Box<RefusedCall>> {
     match evaluated {
-        Ok((call, outcome)) => Ok(encode_reply(harness, &call, &outcome)),
+        Ok((call, outcome)) => {
+            Ok(encode_reply(harness, &call, &explain_headless_ask(harness, meta, outcome)))
+        }
         Err(failure) => Err(Box::new(RefusedCall::new(harness, meta, failure.message))),
     }
+}
+
+/// Reason added to an ask of a run without a prompt. It names no command that would approve the call, because the model
+/// reads it.
+const HEADLESS_ASK_REASON: &str = "A user must approve this call in Tenterhook (dashboard or `tenterhook approvals`). \
+     This run has no prompt, so the call is denied. Such calls wait for the user if `approvals: {headless: wait}` is \
+     set in tenterhook.yaml.";
+
+/// Adds to an ask that the harness cannot show that a user must approve the call, and how. The verdict stays `ask`: the
+/// harness refuses the call itself, or asks a program that the user named for this.
+fn explain_headless_ask(harness: &Harness, meta: &CallMeta, mut outcome: Outcome) -> Outcome {
+    let asks = || harness.event(&meta.event).is_some_and(|row| row.ask == AskSupport::Prompt);
+    if meta.headless && outcome.decision == Decision::Ask && asks() {
+        outcome.reasons.push(Attributed { by: Origin::Engine, value: HEADLESS_ASK_REASON.to_owned() });
+    }
+    outcome
 }
 
 /// Encodes the reply in the harness's format. Adds a warning if the harness's table does not list the event.

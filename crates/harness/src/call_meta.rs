@@ -17,11 +17,13 @@ pub struct CallMeta {
     pub project: Option<String>,
     /// User account that the harness runs under.
     pub user: Option<String>,
+    /// Whether the harness runs without a prompt, so that it cannot ask the user.
+    pub headless: bool,
 }
 
 impl CallMeta {
     /// Creates metadata with only an id, a time and an event name.
     pub fn new(id: EventId, ts: Timestamp, event: &str) -> Self {
-        Self { id, ts, event: event.to_owned(), project: None, user: None }
+        Self { id, ts, event: event.to_owned(), project: None, user: None, headless: false }
     }
 }

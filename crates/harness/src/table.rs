@@ -43,6 +43,8 @@ pub struct Harness {
     pub events: &'static [EventRow],
     /// Environment variable in which the harness passes the project root to hooks.
     pub project_variable: Option<&'static str>,
+    /// Environment variable of hooks, and its value in a run without a prompt (`-p`). `None` if hooks cannot tell.
+    pub headless_sign: Option<(&'static str, &'static str)>,
     /// Paths of the known fields in the harness's payload.
     pub keys: PayloadKeys,
     /// Whether the harness has a tool that writes to running processes without firing a hook.

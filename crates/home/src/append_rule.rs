@@ -6,11 +6,15 @@ use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use tenterhook_error::Failure;
 
+/// First line of a new rule file: editors check and complete the file with the schema that it names.
+const RULES_SCHEMA_LINE: &str = "# yaml-language-server: \
+     $schema=https://raw.githubusercontent.com/tenterhook/tenterhook/main/docs/spec/rules.schema.json";
+
 /// Appends a rule to the text `before` of a rule file and returns the new text. `rule` is an item of a YAML list. Fails
 /// if the new text lacks the new rule or one of the old rules, or has more problems than the old text.
 pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<String, Failure> {
     if before.trim().is_empty() {
-        return Ok(format!("version: 1\nrules:\n{}", indented(rule, "  ")));
+        return Ok(format!("{RULES_SCHEMA_LINE}\nversion: 1\nrules:\n{}", indented(rule, "  ")));
     }
     let old = RuleSet::load(&[source(name, before)]);
     if old.rules.rule(id).is_some() {
@@ -54,7 +58,7 @@ mod tests {
             "\n\n    - id: new\n      match: {shell: {program: x}}\n      verdict: deny\n"
         );
         assert!(append_rule("p", &after, RULE, "new").unwrap_err().message.contains("already"));
-        assert_eq!(append_rule("p", " \n", RULE, "new").unwrap().lines().next(), Some("version: 1"));
+        assert_eq!(append_rule("p", " \n", RULE, "new").unwrap().lines().nth(1), Some("version: 1"));
     }
 
     #[test]

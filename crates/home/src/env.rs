@@ -41,6 +41,13 @@ impl Env {
         }
     }
 
+    /// Whether the harness that started this process runs without a prompt, according to its variable.
+    pub fn is_headless(&self, harness: &Harness) -> bool {
+        harness
+            .headless_sign
+            .is_some_and(|(name, value)| self.all.get(name).is_some_and(|found| found == value))
+    }
+
     /// Root of the project, according to the harness's environment variable.
     pub fn project_of(&self, harness: &Harness) -> Option<String> {
         self.harness_variables.get(harness.project_variable?)?.to_str().map(ToOwned::to_owned)

@@ -11,6 +11,7 @@ mod hook_lines;
 pub mod hook_programs;
 pub mod install;
 pub mod plain_json;
+pub mod repository;
 pub mod versions;
 pub mod wiring;
 

@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
-use crate::harness_rows::{NEUTRAL_REPLIES, PROJECT_VARIABLES};
+use crate::harness_rows::{HEADLESS_SIGNS, NEUTRAL_REPLIES, PROJECT_VARIABLES};
 
 /// Default time limit of a call. Harnesses are configured to wait one minute.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(55);
@@ -24,6 +24,12 @@ pub struct ShimCall {
 /// Name of the variable in which the harness passes the project root.
 pub fn project_variable(harness: &str) -> Option<&'static str> {
     PROJECT_VARIABLES.iter().find(|(id, _)| *id == harness).map(|(_, name)| *name)
+}
+
+/// Whether the harness runs without a prompt, according to the variables that it sets for hooks.
+pub fn is_headless(harness: &str, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let signs = HEADLESS_SIGNS.iter().filter(|(id, ..)| *id == harness);
+    signs.into_iter().any(|(_, name, value)| variable(name).is_some_and(|found| found == *value))
 }
 
 /// Standard output that means "no match" for this event.

@@ -16,6 +16,12 @@ pub(crate) const PROJECT_VARIABLES: &[(&str, &str)] = &[
     ("copilot", "COPILOT_PROJECT_DIR"),
 ];
 
+/// Harness, and the variable and value that mean a run without a prompt.
+#[rustfmt::skip]
+pub(crate) const HEADLESS_SIGNS: &[(&str, &str, &str)] = &[
+    ("claude-code", "CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),
+];
+
 /// Harness, event, and the standard output that means "no match". An empty name stands for every other event.
 #[rustfmt::skip]
 pub(crate) const NEUTRAL_REPLIES: &[(&str, &str, &str)] = &[

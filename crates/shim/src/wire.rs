@@ -15,6 +15,7 @@
 //!     version: "0.1.0",
 //!     revision: 2,
 //!     project: None,
+//!     headless: false,
 //!     parent: 0,
 //!     payload_len: 2,
 //! };
@@ -41,6 +42,8 @@ pub const MAGIC: &[u8] = b"TH1 ";
 /// Largest header of a request, and longest line of a reply.
 pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 pub use crate::harness_rows::MAX_PAYLOAD_BYTES;
+/// Line of a request whose harness runs without a prompt.
+const HEADLESS_LINE: &[u8] = b"headless 1";
 /// Largest reply, both streams together.
 pub const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -73,6 +76,8 @@ pub struct HookRequest<'a> {
     pub revision: u32,
     /// Value of the harness's project variable. It may contain any bytes.
     pub project: Option<&'a [u8]>,
+    /// Whether the harness runs without a prompt.
+    pub headless: bool,
     /// Process id of the client's parent; 0 if the client sent none. It grants no permissions.
     pub parent: u32,
     /// Number of payload bytes after the header.
@@ -166,6 +171,7 @@ impl<'a> HookRequest<'a> {
             version: "",
             revision: 1,
             project: None,
+            headless: false,
             parent: 0,
             payload_len,
         };
@@ -178,6 +184,8 @@ impl<'a> HookRequest<'a> {
                     std::str::from_utf8(version).map_err(|_| Malformed("the version is not UTF-8"))?;
             } else if let Some(project) = line.strip_prefix(b"project ") {
                 request.project = Some(project);
+            } else if line == HEADLESS_LINE {
+                request.headless = true;
             } else if let Some(parent) = line.strip_prefix(b"parent ") {
                 let parent = std::str::from_utf8(parent).ok().and_then(number);
                 request.parent = parent.and_then(|parent| parent.try_into().ok()).unwrap_or(0);
@@ -209,6 +217,10 @@ impl<'a> HookRequest<'a> {
         if self.revision > 1 {
             to.extend_from_slice(b"revision ");
             write_number(self.revision.into(), to);
+            to.push(b'\n');
+        }
+        if self.headless {
+            to.extend_from_slice(HEADLESS_LINE);
             to.push(b'\n');
         }
         let project = self.project.unwrap_or_default();

@@ -5,6 +5,7 @@
 //! Rendered text contains ANSI styles. The caller decides whether to show the styles, how wide the terminal is and
 //! where the text goes. This crate prints nothing.
 
+pub mod approval_text;
 mod layout;
 mod qr;
 mod record_page;

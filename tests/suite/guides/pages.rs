@@ -94,6 +94,10 @@ pub(super) const PAGES: &[Page] = &[
         },
         values: &[("7P9D", |reader| waiting_call(reader).unwrap()), ("123456", Reader::code), MARKED_PROCESS],
         before: &[("tenterhook uninstall", |reader| reader.write("code.txt", &reader.code()))],
+        instead: &[(
+            "tenterhook approvals notify",
+            Test("tests/suite/notifications.rs::fn targets_are_tested_and_settings_are_checked"),
+        )],
         ..DEFAULT
     },
     Page {
@@ -202,6 +206,10 @@ pub(super) const PAGES: &[Page] = &[
         instead: &[
             ("tenterhook check", Exit(1)),
             ("tenterhook doctor --prove", Test("tests/e2e/tests/prove.rs::fn is_proven")),
+            (
+                "tenterhook doctor --posture",
+                Test("tests/suite/posture.rs::fn credential_files_are_found_by_name_and_never_opened"),
+            ),
         ],
         ..DEFAULT
     },

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
+use tenterhook_guard::ServiceSettings;
 use tenterhook_records::id_reference::{IdCandidate, select_by_id};
 use tenterhook_records::recorded::JsonField as _;
+use tenterhook_terminal_text::approval_text::{approval_text, arguments_text};
 
 use crate::ask;
 use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, DIM, GOOD, WARN, tame};
+use crate::terminal::{BAD, GOOD};
 
 const EXAMPLES: &str = "\
 If a rule asks and the harness has no prompt of its own, the call waits for an approval and is denied if none \
@@ -24,7 +25,8 @@ Examples:
   tenterhook approvals list
   tenterhook approvals approve 4RRF            a part of the id is enough
   tenterhook approvals approve 4RRF --for session
-  tenterhook approvals deny 4RRF --note 'not on a Friday'";
+  tenterhook approvals deny 4RRF --note 'not on a Friday'
+  tenterhook approvals notify                  test the notifications";
 
 /// List and answer calls that wait for an approval
 #[derive(Debug, clap::Args)]
@@ -64,6 +66,8 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
+    /// Send a test notification to each target in tenterhook.yaml, and print the results
+    Notify,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -94,6 +98,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 json!({"answer": "approve", "digest": digest, "for": scope, "note": note, "proof": proof});
             send_answer(context, id, &body)
         }
+        Command::Notify => test_notifications(context),
         Command::Deny { id, note } => {
             send_answer(context, &resolve_id(context, id)?, &json!({"answer": "deny", "note": note}))
         }
@@ -123,6 +128,26 @@ fn list_approvals(context: &Context) -> Result<ExitCode, CommandError> {
         context.terminal.print(&approval_text(approval))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn test_notifications(context: &Context) -> Result<ExitCode, CommandError> {
+    let results = tenterhook_notify::test_targets(
+        &ServiceSettings::of(context.home()?).0.notify,
+        &context.env.all,
+        std::process::id(),
+    );
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"targets": results}))?;
+    } else if results.is_empty() {
+        context.terminal.print("no targets; add `notify: [desktop]` to tenterhook.yaml\n")?;
+    }
+    for result in results.iter().filter(|_| !context.terminal.json) {
+        context.terminal.print(&match &result.error {
+            None => format!("{GOOD}✓{GOOD:#} {}\n", result.target),
+            Some(error) => format!("{BAD}✗{BAD:#} {}: {error}\n", result.target),
+        })?;
+    }
+    Ok(ExitCode::from(u8::from(results.iter().any(|result| result.error.is_some()))))
 }
 
 fn show_approval(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
@@ -185,38 +210,4 @@ fn no_daemon() -> CommandError {
 fn approval_path(id: &str) -> String {
     let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("/v1/approvals/{id}")
-}
-
-/// Formats a waiting call. Agents choose most of these strings, so control characters are removed.
-fn approval_text(approval: &Value) -> String {
-    let part = |key: &str| tame(approval.field(key).as_str().unwrap_or_default());
-    let mut text = format!(
-        "{BOLD}{}{BOLD:#}  {} {}  {DIM}until {}{DIM:#}\n  {WARN}{}{WARN:#}\n",
-        part("id"),
-        part("source"),
-        part("tool"),
-        part("until"),
-        part("wants"),
-    );
-    for reason in approval.field("reasons").as_array().into_iter().flatten() {
-        let (by, reason) = (reason.field("by"), reason.field("said"));
-        let plain = |value: &Value| tame(value.as_str().unwrap_or_default());
-        let _ = writeln!(text, "  {DIM}{}{DIM:#} {}", plain(by), plain(reason));
-    }
-    if let Some(cwd) = approval.field("cwd").as_str() {
-        let _ = writeln!(text, "  {DIM}in{DIM:#} {}", tame(cwd));
-    }
-    text
-}
-
-/// Formats all arguments of the call.
-fn arguments_text(approval: &Value) -> String {
-    let mut text = String::new();
-    if !approval.field("args").is_null() {
-        let args = serde_json::to_string_pretty(approval.field("args")).unwrap_or_default();
-        for line in args.lines() {
-            let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
-        }
-    }
-    text
 }

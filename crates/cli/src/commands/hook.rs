@@ -165,6 +165,7 @@ fn ask_daemon(
         version: VERSION,
         revision: wire::REVISION,
         project: project.map(|path| path.as_os_str().as_bytes()),
+        headless: context.env.is_headless(harness),
         parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };

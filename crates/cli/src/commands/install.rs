@@ -11,6 +11,7 @@ use tenterhook_harness_install::SettingsScope;
 use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_home::{Home, WorkDirs};
 use tenterhook_setup::install::{Proposal, apply_install, describe, plan_install};
+use tenterhook_setup::repository::{apply_repository, describe_repository, plan_repository};
 use tenterhook_setup::{Setup, plain_json, wiring};
 
 use super::install_flow::{ChangeArgs, ScopeName, ask_yes_no, print_json_report, propose};
@@ -30,6 +31,7 @@ Examples:
   tenterhook install claude-code --dry-run --diff
   tenterhook install --all --yes --json
   tenterhook install gemini --scope project       in this project's settings
+  tenterhook install claude-code --project        to check in, for cloud sessions
   tenterhook install codex --trust                also trust them in Codex
   sudo tenterhook install --system codex          for every account";
 
@@ -50,6 +52,10 @@ pub(crate) struct Args {
     /// limits are printed)
     #[arg(long, value_name = "HOW", default_value = "command")]
     transport: TransportName,
+    /// Write hooks to check into this repository, for cloud sessions: they find the program from npm or PyPI
+    /// (Claude Code only)
+    #[arg(long, conflicts_with_all = ["scope", "transport", "trust", "remove_comments", "all"])]
+    project: bool,
 }
 
 /// Value of `--transport`.
@@ -61,6 +67,9 @@ enum TransportName {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
+    if args.project {
+        return install_repository(context, home, args);
+    }
     let (harnesses, shared) = select_harnesses(context, args)?;
     let scope = match home.machine() {
         Some(root) => machine_scope(root, args.change.scope)?,
@@ -109,6 +118,23 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.print(&text)?;
     }
     Ok(if in_force && failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Writes hooks into the repository. They are files of the repository, so there is no confirmation and no receipt.
+fn install_repository(context: &Context, home: &Home, args: &Args) -> Result<ExitCode, CommandError> {
+    if args.change.harnesses != ["claude-code"] {
+        return Err(CommandError::user("`--project` needs `claude-code`"));
+    }
+    let files = plan_repository(&wiring::project_root(&std::env::current_dir()?))?;
+    if !args.change.dry_run {
+        apply_repository(&CliHost { context, home }.setup(), &files)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"files": files, "changed": !args.change.dry_run}))?;
+    } else {
+        context.terminal.print(&describe_repository(&files))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the scope of the machine-wide settings, which only root may write.

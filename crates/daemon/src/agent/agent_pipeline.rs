@@ -37,6 +37,7 @@ impl EventDispatcher for AgentPipeline {
             let outcome = hook::fire_on_behalf(&daemon, &call, &call_origin)
                 .await
                 .map_err(|failure| DispatchError::new(failure.message))?;
+            daemon.notifications.report_denied(Peer::Token, &call, &outcome);
             Ok(wait_for_approval(&daemon, &call, outcome, began + APPROVAL_TIMEOUT).await)
         })
     }

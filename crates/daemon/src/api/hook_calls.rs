@@ -69,9 +69,20 @@ async fn answer(
     daemon.register_agent(peer, harness.id, 0);
     let user = Some(daemon.user_name(peer));
     let (event, payload, within, hook_version) = (event.as_str(), payload.as_ref(), HTTP_CALL_TIMEOUT, "");
-    let callbacks = Callbacks::default();
-    let incoming =
-        IncomingCall { harness, peer, event, id, project, user, within, hook_version, payload, callbacks };
+    let incoming = IncomingCall {
+        harness,
+        peer,
+        event,
+        id,
+        project,
+        user,
+        within,
+        // A client that calls over HTTP sends no variables.
+        headless: false,
+        hook_version,
+        payload,
+        callbacks: Callbacks::default(),
+    };
     let reply = hook::answer(&daemon, incoming).await;
     let mut response = reply.stdout.into_response();
     let sent = response.headers_mut();

@@ -51,6 +51,8 @@ fn read_daemon(daemon: &Daemon) -> DaemonReadings {
     DaemonReadings {
         answered: daemon.answered.load(Ordering::Relaxed),
         dropped_spans: daemon.observers.telemetry.as_ref().map(Exporter::dropped_spans),
+        dropped_notices: daemon.notifications.dropped(),
+        failed_notices: daemon.notifications.failed(),
         calls_in_progress: daemon.count_calls(),
         streams: daemon.count_streams(),
         pending_approvals: daemon.approvals.list_pending().len(),

@@ -67,9 +67,17 @@ struct ListedCall<'a> {
 }
 
 /// Returns the time until which a call may wait for a user; `None` if the harness asks the user itself or the
-/// event cannot be prevented. `began` is when the caller started to wait, and `within` is its timeout.
-pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
-    harness.event(event).filter(|row| row.ask == AskSupport::Wait)?;
+/// event cannot be prevented. `began` is when the caller started to wait, and `within` is its timeout. If
+/// `waits_headless`, the harness runs without its prompt, and the user chose that its calls wait.
+pub(crate) fn deadline(
+    harness: &Harness,
+    event: &str,
+    began: Instant,
+    within: Duration,
+    waits_headless: bool,
+) -> Option<Instant> {
+    let waits = |ask| ask == AskSupport::Wait || waits_headless && ask == AskSupport::Prompt;
+    harness.event(event).filter(|row| waits(row.ask))?;
     let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));
     Some(began + within.saturating_sub(REPLY_MARGIN))
 }
@@ -113,6 +121,7 @@ pub(crate) async fn wait_for_answer(
     let (send, receive) = oneshot::channel();
     let approval = pending_call::describe_call(call, &outcome, until);
     let waited = pending_call::wait_seconds(&approval);
+    let notice = daemon.notifications.waiting_notice(peer, &approval, outcome.deciding_rule(), waited);
     let Some(_listed) = approvals.add_pending(WaitingCall { approval, call: call.clone(), answer: send })
     else {
         return deny(
@@ -120,6 +129,7 @@ pub(crate) async fn wait_for_answer(
             "A call with this id is already waiting for approval, so this call was denied.",
         );
     };
+    daemon.notifications.send(notice);
     let answer = tokio::select! {
         answer = receive => answer.ok(),
         () = tokio::time::sleep_until(until) => None,

@@ -84,6 +84,7 @@ async fn fire_own_event(
     daemon.prepare(peer, &mut call.event);
     let outcome = hook::fire(daemon, &call).await;
     let mut outcome = outcome.map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
+    daemon.notifications.report_denied(peer, &call, &outcome);
     if outcome.decision == Decision::Ask {
         outcome =
             approvals::wait_for_answer(daemon, peer, &call, outcome, began + call_timeout(timeout_ms)).await;
@@ -114,6 +115,7 @@ async fn fire_native_event(
         project: None,
         user: meta.user,
         within: call_timeout(request.timeout_ms),
+        headless: false,
         hook_version: "",
         payload: &request.payload,
         callbacks,

@@ -33,6 +33,7 @@ pub(super) struct HookQuestion {
     /// Revision of the hook protocol (TH1) that the hook program uses.
     pub(super) revision: u32,
     pub(super) project: Option<String>,
+    pub(super) headless: bool,
     pub(super) parent: u32,
     pub(super) within: Duration,
     pub(super) bytes: Vec<u8>,
@@ -68,6 +69,7 @@ impl Question {
             version: request.version.to_owned(),
             revision: request.revision,
             project: request.project.and_then(text),
+            headless: request.headless,
             parent: request.parent,
             within: Duration::from_millis(request.within_ms).min(MAX_CALL_TIME),
             header,

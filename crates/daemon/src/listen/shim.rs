@@ -304,6 +304,7 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: &HookQuestion, id: EventId, pee
         project: hook.project.clone(),
         user: Some(daemon.account_name(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
+        headless: hook.headless,
         hook_version: &hook.version,
         payload: hook.payload(),
         callbacks: Callbacks::default(),

@@ -121,7 +121,7 @@ pub(crate) fn wires() -> Vec<EventRegistration> {
 }
 
 fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookSettingsEntry, InstallError> {
-    let mut handler = match &order.transport {
+    let handler = match &order.transport {
         HookTransport::Http { url, token } if !matches!(wire.native, "SessionStart" | "Setup") => {
             let headers = JsonNode::object([("Authorization", JsonNode::text(format!("Bearer {token}")))]);
             let url = JsonNode::text(format!("{}{PATH}/{}", url.trim_end_matches('/'), wire.kebab));
@@ -133,17 +133,31 @@ fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookSetting
             vec![("type", JsonNode::text("command")), ("command", JsonNode::text(command))]
         }
     };
+    Ok(settings_entry(wire, handler))
+}
+
+/// The entry of an event, with the marker by which Tenterhook recognises it.
+pub(super) fn settings_entry(
+    wire: &EventRegistration,
+    handler: Vec<(&'static str, JsonNode)>,
+) -> HookSettingsEntry {
+    let marker = SIGNATURE.marker.map(|marker| (marker, JsonNode::Bool(true)));
+    let group = marker.into_iter().chain(event_group(wire, handler));
+    HookSettingsEntry { event: wire.native.to_owned(), group: JsonNode::object(group) }
+}
+
+/// The matcher and the handler of an event, with the handler's time limit and the behaviour if it fails.
+pub(super) fn event_group(
+    wire: &EventRegistration,
+    mut handler: Vec<(&'static str, JsonNode)>,
+) -> Vec<(&'static str, JsonNode)> {
     handler.extend(wire.timeout_s.map(|seconds| ("timeout", JsonNode::Number(seconds.into()))));
     if wire.on_failure_block {
         handler.push(("onFailure", JsonNode::text("block")));
     }
-    let mut group: Vec<_> =
-        SIGNATURE.marker.map(|marker| (marker, JsonNode::Bool(true))).into_iter().collect();
-    if wire.matcher {
-        group.push(("matcher", JsonNode::text("*")));
-    }
-    group.push(("hooks", JsonNode::List(vec![JsonNode::object(handler)])));
-    Ok(HookSettingsEntry { event: wire.native.to_owned(), group: JsonNode::object(group) })
+    let matcher = wire.matcher.then(|| ("matcher", JsonNode::text("*")));
+    let handlers = ("hooks", JsonNode::List(vec![JsonNode::object(handler)]));
+    matcher.into_iter().chain([handlers]).collect()
 }
 
 /// Directory of the managed settings, which an organisation controls. Relative to the root of the file system.

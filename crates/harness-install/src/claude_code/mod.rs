@@ -6,6 +6,7 @@ pub mod adopt;
 pub mod install;
 mod launch;
 mod remote_settings;
+pub mod repository;
 
 use tenterhook_harness::claude_code::{HARNESS, events};
 

@@ -23,6 +23,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["2.1.325"],
     events: events::EVENTS,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
+    headless_sign: Some(("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")),
     keys: PayloadKeys::CLAUDE,
     unhooked_stdin: false,
     version_gaps: &[],

@@ -20,6 +20,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["3.0.65"],
     events: events::EVENTS,
     project_variable: None,
+    headless_sign: None,
     keys: PayloadKeys {
         event: &["hookName"],
         session: &["sessionContext.rootSessionId", "taskId"],

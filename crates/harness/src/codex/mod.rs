@@ -19,6 +19,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["0.166.0"],
     events: events::EVENTS,
     project_variable: None,
+    headless_sign: None,
     keys: PayloadKeys { turn: &["turn_id"], ..PayloadKeys::CLAUDE },
     unhooked_stdin: true,
     // Measured on 0.150.0, 0.154.0, 0.158.0, 0.160.1, 0.162.1, 0.164.0 and 0.165.0.

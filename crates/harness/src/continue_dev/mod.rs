@@ -19,6 +19,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &[],
     events: EVENTS,
     project_variable: None,
+    headless_sign: None,
     keys: PayloadKeys::CLAUDE,
     unhooked_stdin: false,
     version_gaps: &[],

@@ -21,6 +21,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["1.0.102"],
     events: events::EVENTS,
     project_variable: Some("COPILOT_PROJECT_DIR"),
+    headless_sign: None,
     keys: PayloadKeys {
         event: &["hook_event_name", "hookName"],
         session: &["sessionId", "session_id"],

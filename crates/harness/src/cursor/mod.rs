@@ -20,6 +20,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &[],
     events: events::EVENTS,
     project_variable: Some("CURSOR_PROJECT_DIR"),
+    headless_sign: None,
     keys: PayloadKeys {
         session: &["conversation_id", "session_id"],
         turn: &["generation_id"],

@@ -20,6 +20,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["0.61.0"],
     events: events::EVENTS,
     project_variable: Some("GEMINI_PROJECT_DIR"),
+    headless_sign: None,
     keys: KEYS,
     unhooked_stdin: false,
     version_gaps: &[],

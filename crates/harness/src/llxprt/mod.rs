@@ -19,6 +19,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["0.11.0"],
     events: events::EVENTS,
     project_variable: Some("LLXPRT_PROJECT_DIR"),
+    headless_sign: None,
     keys: gemini::KEYS,
     unhooked_stdin: false,
     version_gaps: &[],

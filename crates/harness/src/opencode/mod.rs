@@ -27,6 +27,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["1.18.33"],
     events: events::EVENTS,
     project_variable: None,
+    headless_sign: None,
     keys: PayloadKeys {
         event: &["input.event.type", "hook"],
         session: &["input.sessionID", "input.event.properties.sessionID", "output.messages.0.info.sessionID"],

@@ -25,6 +25,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["1.5.0"],
     events: events::EVENTS,
     project_variable: None,
+    headless_sign: None,
     // `command` is the text that the user ran with `!`.
     keys: PayloadKeys { message: &["command", "custom_instructions"], ..PayloadKeys::CLAUDE },
     unhooked_stdin: false,

@@ -17,6 +17,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["0.24.4"],
     events: events::EVENTS,
     project_variable: Some("QWEN_PROJECT_DIR"),
+    headless_sign: None,
     keys: PayloadKeys::CLAUDE,
     unhooked_stdin: false,
     version_gaps: &[],

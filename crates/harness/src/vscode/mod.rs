@@ -18,6 +18,7 @@ pub const HARNESS: Harness = Harness {
     proved_on: &[],
     events: events::EVENTS,
     project_variable: None,
+    headless_sign: None,
     keys: PayloadKeys {
         event: &["hookEventName", "hook_event_name"],
         session: &["sessionId", "session_id"],

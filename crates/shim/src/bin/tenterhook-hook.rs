@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use tenterhook_shim::ask::{DaemonAnswer, ask_from_single_thread};
-use tenterhook_shim::call::{ShimCall, neutral_reply, project_variable};
+use tenterhook_shim::call::{ShimCall, is_headless, neutral_reply, project_variable};
 use tenterhook_shim::fallback_exec::{self, FallbackExec};
 use tenterhook_shim::layout::StateLayout;
 use tenterhook_shim::wire::{HookRequest, REVISION};
@@ -70,6 +70,7 @@ fn answer(
         version: VERSION,
         revision: REVISION,
         project: project.as_ref().map(|value| value.as_bytes()),
+        headless: is_headless(&call.harness, env),
         parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };

@@ -11,6 +11,7 @@ fn request() -> HookRequest<'static> {
         version: "0.1.0",
         revision: 2,
         project: Some(b"/home/a b/\xFFp"),
+        headless: true,
         parent: 4711,
         payload_len: 1234,
     }
@@ -26,7 +27,7 @@ fn written(request: &HookRequest<'_>) -> Vec<u8> {
 fn a_header_is_as_the_specification_shows_it() {
     let request = HookRequest { project: Some(b"/p"), ..request() };
     let text = "TH1 hook claude-code PreToolUse 01ARZ3NDEKTSV4RRFFQ69G5FAV 55000 1234\n\
-                parent 4711\nrevision 2\nversion 0.1.0\nproject /p\n\n";
+                parent 4711\nrevision 2\nheadless 1\nversion 0.1.0\nproject /p\n\n";
     assert_eq!(String::from_utf8(written(&request)).unwrap(), text);
 }
 

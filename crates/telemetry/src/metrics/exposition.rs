@@ -25,6 +25,10 @@ pub struct DaemonReadings {
     pub answered: u64,
     /// Spans that were dropped, if spans are exported.
     pub dropped_spans: Option<u64>,
+    /// Notifications that were dropped because a target was too slow.
+    pub dropped_notices: u64,
+    /// Notifications that could not be delivered.
+    pub failed_notices: u64,
     /// Calls in progress.
     pub calls_in_progress: usize,
     /// Number of open streams.
@@ -109,12 +113,14 @@ impl DaemonCollector {
 
     fn encode_counters(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let (fallbacks, refused) = (self.metrics.fallbacks(), self.metrics.refusals());
-        let DaemonReadings { answered, dropped_spans, .. } = self.readings;
+        let DaemonReadings { answered, dropped_spans, dropped_notices, failed_notices, .. } = self.readings;
         for (name, help, value) in [
             ("hook_calls", "Hook calls that were answered.", Some(answered)),
             ("fallbacks", "Decisions made in-process without the daemon, and imported.", Some(fallbacks)),
             ("refused", "Payloads that could not be read.", Some(refused)),
             ("spans_dropped", "Spans dropped because the collector is slow or gone.", dropped_spans),
+            ("notices_dropped", "Notifications dropped because a target is slow.", Some(dropped_notices)),
+            ("notices_failed", "Notifications that could not be delivered.", Some(failed_notices)),
         ] {
             let Some(value) = value else { continue };
             ConstCounter::new(value).encode(encoder.encode_descriptor(

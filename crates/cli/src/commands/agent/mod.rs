@@ -8,7 +8,6 @@ mod mcp;
 pub(super) mod run;
 pub(super) mod stepwise;
 mod terminal_user;
-mod transcript;
 
 use std::process::ExitCode;
 

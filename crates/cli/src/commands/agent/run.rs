@@ -14,6 +14,7 @@ use tenterhook_agent::{
     ActivityObserver, AgentRuntime, AgentSession, AgentSettings, CancelToken, NoPermissionPrompt,
     PermissionMode, PermissionPrompt, TurnError,
 };
+use tenterhook_agent_transcript::{JsonTranscript, TextTranscript};
 use tenterhook_authority::OWN_AGENT;
 use tenterhook_event::{EventId, Timestamp, TokenCounts};
 use tenterhook_home::{Sources, call_meta};
@@ -23,7 +24,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::agent_guard::AgentGuard;
 use super::stepwise::{SteppedProvider, SteppedUser};
 use super::terminal_user::TerminalUser;
-use super::transcript::{JsonTranscript, TextTranscript};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
@@ -107,10 +107,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     settings.max_turns = args.max_turns;
     settings.context_window = args.context_window;
     settings.project = Some(cwd.display().to_string());
+    let terminal = context.terminal;
     let observer: Arc<dyn ActivityObserver> = if context.terminal.json {
-        Arc::new(JsonTranscript { terminal: context.terminal })
+        Arc::new(JsonTranscript::new(Box::new(move |line| drop(terminal.print_raw(line, "")))))
     } else {
-        Arc::new(TextTranscript::new(context.terminal, &cwd))
+        Arc::new(TextTranscript::new(
+            Box::new(move |text| drop(terminal.print(text))),
+            Terminal::width(),
+            &cwd,
+        ))
     };
     let provider: Arc<dyn Provider> = if args.stepwise {
         Arc::new(SteppedProvider { inner: provider, terminal: context.terminal })

@@ -34,6 +34,7 @@ Examples:
   tenterhook doctor --probe     wait for a call of a guarded harness
   tenterhook doctor --prove     run each client once: does its hook fire?
   tenterhook doctor --prove claude-code codex
+  tenterhook doctor --posture   list what agents could reach, with a fix per line; exit code 1 if something is open
   tenterhook doctor --json
 
 `--prove` runs the client's own program from the PATH against a scripted model on 127.0.0.1. The model asks for two \
@@ -56,6 +57,9 @@ pub(crate) struct Args {
     /// Run installed clients, or the named ones, against a scripted model, and report whether their hooks fire
     #[arg(long, value_name = "HARNESS", num_args = 0.., group = "timed", conflicts_with_all = ["fix", "probe"])]
     prove: Option<Vec<String>>,
+    /// Report what agents could reach: credential files, agents without a guard, rules that are off
+    #[arg(long, conflicts_with_all = ["fix", "probe", "prove"])]
+    posture: bool,
     /// Seconds to wait for a hook call, or for each client
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "timed")]
     within: u64,
@@ -147,6 +151,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return prove::run(context, named, Duration::from_secs(args.within));
     }
     let home = context.home()?;
+    if args.posture {
+        return report_posture(context, &CliHost { context, home });
+    }
     let mut examination = Examination { context, home, findings: Vec::new() };
     if let Some(harness) = &args.probe {
         probe::wait_for_call(&mut examination, harness.as_deref(), args.within)?;
@@ -190,6 +197,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.print(&text)?;
     }
     Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn report_posture(context: &Context, host: &CliHost<'_>) -> Result<ExitCode, CommandError> {
+    let report = tenterhook_posture::check_posture(&host.setup(), tenterhook_home::call_meta::now());
+    if context.terminal.json {
+        context.terminal.print_json(&report)?;
+    } else {
+        context.terminal.print(&report.text())?;
+    }
+    Ok(if report.closed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Formats a count with its noun, without styles because the result may be part of JSON.

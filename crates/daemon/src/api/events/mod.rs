@@ -58,6 +58,7 @@ async fn judge(
     let call = HookCall { event, native };
     let mut outcome =
         hook::fire(&daemon, &call).await.map_err(|failure| ApiError::internal(failure.message))?;
+    daemon.notifications.report_denied(peer, &call, &outcome);
     if let (Decision::Ask, Some(ms)) = (outcome.decision, wait_ms) {
         let until = began + Duration::from_millis(ms).min(approvals::MAX_WAIT);
         outcome = approvals::wait_for_answer(&daemon, peer, &call, outcome, until).await;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Prints the session while it runs, as text or JSON.
+//! Formats a session of the reference agent while it runs, as text or JSON. The caller prints the text.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -10,15 +10,26 @@ use serde_json::{Value, json};
 use tenterhook_agent::{ActivityObserver, AgentActivity as Step};
 use tenterhook_event::ToolCall;
 
-use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
-use tenterhook_terminal_text::{fit, wrap};
+use tenterhook_terminal_text::{BAD, BOLD, DIM, GOOD, WARN, fit, tame, wrap};
 
+/// Prints a text. The agent continues if it cannot be printed.
+pub type PrintFn = Box<dyn Fn(&str) + Send + Sync>;
+
+/// Maximum width of the text.
+const MAX_COLUMNS: usize = 110;
 /// Maximum number of output lines shown.
 const MAX_OUTPUT_LINES: usize = 6;
 
 /// Prints one JSON document per line.
-pub(super) struct JsonTranscript {
-    pub(super) terminal: Terminal,
+pub struct JsonTranscript {
+    print: PrintFn,
+}
+
+impl JsonTranscript {
+    /// Creates a transcript that is printed with a function.
+    pub fn new(print: PrintFn) -> Self {
+        Self { print }
+    }
 }
 
 impl ActivityObserver for JsonTranscript {
@@ -31,14 +42,13 @@ impl ActivityObserver for JsonTranscript {
         if let (Some(fields), Some(subagent)) = (line.as_object_mut(), subagent) {
             fields.insert("subagent".to_owned(), json!(subagent));
         }
-        // The agent continues if standard output is closed.
-        drop(self.terminal.print_raw(&format!("{line}\n"), ""));
+        (self.print)(&format!("{line}\n"));
     }
 }
 
 /// Prints the session as text for users.
-pub(super) struct TextTranscript {
-    terminal: Terminal,
+pub struct TextTranscript {
+    print: PrintFn,
     width: usize,
     /// The agent's working directory with a trailing slash; paths below it are shown relative to it.
     cwd_prefix: String,
@@ -49,9 +59,10 @@ pub(super) struct TextTranscript {
 }
 
 impl TextTranscript {
-    pub(super) fn new(terminal: Terminal, cwd: &Path) -> Self {
-        let (width, cwd_prefix) = (Terminal::width().min(110), format!("{}/", cwd.display()));
-        Self { terminal, width, cwd_prefix, writing: Mutex::default(), begun: AtomicBool::new(false) }
+    /// Creates a transcript that is printed with a function, for a terminal of this width.
+    pub fn new(print: PrintFn, width: usize, cwd: &Path) -> Self {
+        let (width, cwd_prefix) = (width.min(MAX_COLUMNS), format!("{}/", cwd.display()));
+        Self { print, width, cwd_prefix, writing: Mutex::default(), begun: AtomicBool::new(false) }
     }
 
     fn write(&self, indent: &str, text: &str) {
@@ -60,7 +71,7 @@ impl TextTranscript {
         for line in text.lines() {
             whole += &format!("{indent}{line}\n");
         }
-        drop(self.terminal.print(&whole));
+        (self.print)(&whole);
     }
 
     /// Writes a marker and wrapped text, aligned after the marker.
@@ -119,7 +130,7 @@ impl ActivityObserver for TextTranscript {
         let indent = if subagent.is_some() { "    " } else { "" };
         let gap = matches!(step, Step::Said { .. } | Step::Prompt { .. } | Step::Compacted { .. });
         if gap && subagent.is_none() && self.begun.swap(true, Ordering::Relaxed) {
-            drop(self.terminal.print("\n"));
+            (self.print)("\n");
         }
         match step {
             Step::SessionStart { session, model } => {
