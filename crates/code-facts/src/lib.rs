@@ -45,6 +45,7 @@ mod postfix;
 mod process_start;
 mod quote;
 mod reader;
+mod signs;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -58,6 +59,7 @@ use language::description::ReaderKind;
 
 pub use alphabet::{decode_base32, decode_base64, decode_hex};
 pub use language::CodeLanguage;
+pub use signs::{CodeSign, find_signs};
 
 /// An argument of a call, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod literal_calls;
 mod make;
 mod package;
 mod pipeline;
+mod project_code;
 mod project_tasks;
 mod script;
 mod task_text;
@@ -34,6 +35,7 @@ pub use later_files::{
 };
 pub use make::{read_dry_run_tasks as make_dry_run_tasks, read_tasks as make_tasks};
 pub use package::read_tasks as package_tasks;
+pub use project_code::{go_generate_commands, makefile_includes, project_code};
 pub use project_tasks::{
     composer_tasks, deno_tasks, git_alias, install_tasks, notebook_cells, taskfile_tasks, tox_tasks,
 };

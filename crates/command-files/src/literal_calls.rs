@@ -110,6 +110,55 @@ pub(crate) const PYTHON_TASK_CALLS: CallTable = CallTable {
     ..NO_CALLS
 };
 
+/// Calls in sources of languages that have no reader of their own, and of several that have one.
+pub(crate) const ANY_CALLS: CallTable = CallTable {
+    calls: &[
+        call("system", CallMeaning::Shell),
+        call("popen", CallMeaning::Shell),
+        call("execShellCmd", CallMeaning::Shell),
+        call("execCmdEx", CallMeaning::Shell),
+        call("execCmd", CallMeaning::Shell),
+        call("staticExec", CallMeaning::Shell),
+        call("gorge", CallMeaning::Shell),
+        call("exec", CallMeaning::ShellOrWords),
+        call(".exec", CallMeaning::ShellOrWords),
+        call("shell", CallMeaning::Shell),
+        call(".execute", CallMeaning::Shell),
+        call("local", CallMeaning::Shell),
+        call("run_command", CallMeaning::Words),
+        call("addSystemCommand", CallMeaning::Words),
+        call("Child.run", CallMeaning::Words),
+        call("Process.runSync", CallMeaning::Words),
+        call("Process.run", CallMeaning::Words),
+        call("Process.start", CallMeaning::Words),
+        call("Process.Start", CallMeaning::Words),
+        call("ProcessStartInfo", CallMeaning::Words),
+        call("ProcessBuilder", CallMeaning::Words),
+        call("startProcess", CallMeaning::Words),
+        call("Seq", CallMeaning::Words),
+        call("removeDir", CallMeaning::Delete),
+        call("deleteSync", CallMeaning::Delete),
+        call("Directory.Delete", CallMeaning::Delete),
+        call("remove_all", CallMeaning::Delete),
+        call("deleteTree", CallMeaning::Delete),
+        call("rmdir_all", CallMeaning::Delete),
+    ],
+    comment: "//",
+    added_words: &[],
+    bare_arguments: true,
+    insertion: None,
+};
+
+/// Words before the elements of a list, in several languages.
+const LIST_CONSTRUCTORS: &[&str] =
+    &["new String[]", "new string[]", "arrayOf", "listOf", "List.of", "Arrays.asList", ".{.argv=", ".argv ="];
+
+/// Returns the commands of calls in code of any language.
+pub(crate) fn read_any_calls(text: &str) -> Vec<String> {
+    let plain = LIST_CONSTRUCTORS.iter().fold(text.to_owned(), |text, word| text.replace(word, ""));
+    read_calls(&plain, &ANY_CALLS)
+}
+
 /// Returns the commands of all calls that the table lists, in order, in time linear in the length of the text.
 pub(crate) fn read_calls(text: &str, table: &CallTable) -> Vec<String> {
     let mut scanner = CodeScanner { rest: text, table, unclosed: Vec::new() };

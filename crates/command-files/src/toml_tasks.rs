@@ -37,6 +37,16 @@ pub fn mise_tasks(text: &str, tasks: &[String]) -> Vec<TaskText> {
     found
 }
 
+/// Returns the commands in the tables of scripts and tasks, such as `[tool.poe.tasks]` and `[tool.pdm.scripts]`.
+pub(crate) fn script_texts(text: &str) -> Vec<String> {
+    // `[project.scripts]` contains names of Python functions.
+    let is_script = |entry: &TomlEntry| {
+        let mut tables = entry.path.split('.');
+        tables.any(|table| matches!(table, "scripts" | "tasks")) && !entry.path.starts_with("project.")
+    };
+    read_entries(text).into_iter().filter(is_script).flat_map(|entry| entry.values).collect()
+}
+
 fn read_entries(text: &str) -> Vec<TomlEntry> {
     let (mut entries, mut table, mut rest) = (Vec::new(), String::new(), text);
     while !rest.is_empty() {

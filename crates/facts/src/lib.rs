@@ -29,6 +29,6 @@ pub use session_files::SessionFilePaths;
 pub use tenterhook_paths::{Certainty, EntryKind, FileOp, LinkMap, PathFact, PathLocation};
 pub use tenterhook_shell_facts::{
     ExecLocation, FileEffect, FileRunner, RunFile, RunPiece, RunText, RunTexts, ShellCommand, ShellOption,
-    ShellWord, TextSpan, UnreadText, interpreter_of_file,
+    ShellWord, TextSpan, UnreadText, find_project_files, interpreter_of_file,
 };
 pub use url::{UrlFact, parse_url};

@@ -317,7 +317,8 @@ impl FoundArguments {
                 && self.commands.len() < MAX_FOUND_COMMANDS
             {
                 if is_shell {
-                    self.commands.push(json!(text));
+                    // The return key ends a typed line.
+                    self.commands.push(json!(text.replace('\r', "\n").trim_end_matches('\n')));
                 }
                 self.add_wrapped(text);
             }

@@ -167,6 +167,11 @@ impl FileReader {
         Self { probe: SymlinkProbe::default(), class }
     }
 
+    /// Returns the probe, which tells whether access to a path may block.
+    pub(crate) fn probe(&mut self) -> &mut SymlinkProbe {
+        &mut self.probe
+    }
+
     /// Reads a regular file. Returns `None` if access would have to wait for a directory to be mounted.
     pub(crate) fn read(&mut self, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
         if self.probe.may_block(path) {

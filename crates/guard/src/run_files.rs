@@ -10,7 +10,7 @@
 //!
 //! - A file that the session wrote gets the verdict of the rule.
 //! - For a file that the session downloaded, the user is asked, even if no rule matches its content.
-//! - For any other file, a `deny` becomes an `ask`, and an `ask` is dropped.
+//! - For any other file, a `deny` becomes an `ask`, and an `ask` is dropped unless its rule is one of [`KEPT_ASKS`].
 //!
 //! The record contains path, size and hash of each file, never its content. [`FileAccess`] decides whose rights are
 //! used to read them. If a file cannot be read in time, the user is asked.
@@ -20,6 +20,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use tenterhook_command_files::makefile_includes;
 use tenterhook_event::{Decision, Event, Finding, Flow, Origin, TraceEntry};
 use tenterhook_facts::{
     EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts, SessionFilePaths,
@@ -104,7 +105,7 @@ pub(crate) fn judge_run_files(
     let mut added = FileFindings { findings, observed, ..FileFindings::default() };
     let own = files.texts.filtered(is_own);
     if !own.is_empty() {
-        added.add(judge(&own), base, &files.names(is_own), |decision| decision);
+        added.add(judge(&own), base, &files.names(is_own), |_, decision| decision);
     }
     if files.read.iter().any(|file| !is_own(&file.request)) {
         let names = files.names(|request| !is_own(request));
@@ -113,11 +114,29 @@ pub(crate) fn judge_run_files(
     added
 }
 
+/// Rules whose asks also apply to files that the session did not write. Each needs facts that ordinary project scripts
+/// do not have, even if parts of their commands are known only at run time.
+const KEPT_ASKS: &[&str] = &[
+    "account-change",
+    "code-credential-send",
+    "cover-tracks",
+    "fetched-code",
+    "hidden-code",
+    "home-encryption",
+    "persistence",
+    "secret-send",
+];
+
 /// Weakens the verdict on a file that the session did not write. A deny becomes an ask, because the user may know the
-/// file. An ask is dropped: scripts of ordinary projects delete directories and download data whose names are known
+/// file. Most asks are dropped: scripts of ordinary projects delete directories and download data whose names are known
 /// only at run time, and asking about all of them would hide the rest.
-fn weaken_decision(decision: Decision) -> Decision {
-    if decision == Decision::Deny { Decision::Ask } else { Decision::None }
+fn weaken_decision(by: &Origin, decision: Decision) -> Decision {
+    let is_kept = matches!(by, Origin::Rule(id) if KEPT_ASKS.contains(&&**id));
+    match decision {
+        Decision::Deny => Decision::Ask,
+        Decision::Ask if is_kept => Decision::Ask,
+        _ => Decision::None,
+    }
 }
 
 /// Returns the hash of a file's content, in hexadecimal digits.
@@ -134,7 +153,7 @@ fn find_files(
     reader: &mut FileReader,
 ) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-    for alternatives in task_files::find_candidates(request, home) {
+    for alternatives in task_files::find_candidates(request, home, reader.probe()) {
         if found.len() >= max_files {
             break;
         }
@@ -144,7 +163,26 @@ fn find_files(
         };
         found.extend(alternatives.into_iter().find_map(read));
     }
+    if matches!(request.runner, FileRunner::Make | FileRunner::MakeDryRun) {
+        add_included_makefiles(&mut found, reader);
+    }
     found
+}
+
+/// Appends the content of the files that a makefile includes to its text, because rules may refer to each other.
+fn add_included_makefiles(found: &mut [(String, Vec<u8>)], reader: &mut FileReader) {
+    let Some((path, bytes)) = found.first_mut() else { return };
+    let directory = path.rsplit_once('/').map_or("/", |(directory, _)| directory).to_owned();
+    let includes = makefile_includes(&String::from_utf8_lossy(bytes));
+    for include in includes.iter().take(MAX_FILES) {
+        let files = task_files::listed_files(Path::new(&directory), include, reader.probe());
+        for file in files.into_iter().flatten() {
+            if let Some(text) = reader.read(&normalize_path(&file), MAX_FILE_BYTES) {
+                bytes.push(b'\n');
+                bytes.extend(text);
+            }
+        }
+    }
 }
 
 /// Removes `.` and `..` from an absolute path.
@@ -171,10 +209,10 @@ impl FileFindings {
         judged: PolicyJudgement,
         base: &PolicyJudgement,
         names: &str,
-        weaken: impl Fn(Decision) -> Decision,
+        weaken: impl Fn(&Origin, Decision) -> Decision,
     ) {
         for finding in judged.findings {
-            let decision = weaken(finding.decision);
+            let decision = weaken(&finding.by, finding.decision);
             let known = base.findings.iter().chain(&self.findings);
             let mut same = known.filter(|other| other.by == finding.by);
             if decision < Decision::Ask || same.any(|other| other.decision >= decision) {
@@ -291,7 +329,7 @@ impl<'s> RunFiles<'s> {
             // A file with NUL bytes is machine code, not a script.
             if request.runner != FileRunner::Script || !bytes.contains(&0) {
                 let text = String::from_utf8_lossy(&bytes);
-                let tasks = task_files::read_tasks(request.runner, &text, &request.tasks);
+                let tasks = task_files::read_tasks(request.runner, &path, &text, &request.tasks);
                 texts.extend(
                     tasks.into_iter().map(|task| RunPiece { text: task.text, language: task.language }),
                 );

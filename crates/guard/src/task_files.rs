@@ -8,10 +8,18 @@ use tenterhook_command_files::{
     self as command_files, CommandText, PythonDefault, TaskText, just_tasks, make_dry_run_tasks, make_tasks,
     package_tasks,
 };
-use tenterhook_facts::{FileRunner, RunFile};
+use tenterhook_facts::{FileRunner, RunFile, find_project_files};
+
+use crate::symlinks::SymlinkProbe;
 
 /// Maximum number of directories above the working directory in which a task runner looks.
 const MAX_LEVELS: usize = 8;
+/// Maximum number of entries of a directory that are looked at.
+const MAX_ENTRIES: usize = 256;
+/// Maximum number of files that are looked for because of a program's patterns.
+const MAX_PROJECT_FILES: usize = 64;
+/// Maximum number of directories in which commands of `go generate` are looked for.
+const MAX_GO_DIRECTORIES: usize = 32;
 /// Maximum number of files of one directory that are listed.
 const MAX_LISTED: usize = 8;
 
@@ -33,8 +41,16 @@ const DOCKERFILES: &[&str] = &["Dockerfile", "Containerfile"];
 pub(crate) type FileAlternatives = Vec<PathBuf>;
 
 /// Returns the files that a request may run. One file of each group is read.
-pub(crate) fn find_candidates(request: &RunFile, home: Option<&str>) -> Vec<FileAlternatives> {
+pub(crate) fn find_candidates(
+    request: &RunFile,
+    home: Option<&str>,
+    probe: &mut SymlinkProbe,
+) -> Vec<FileAlternatives> {
     let base = Path::new(&request.path);
+    // Looking at a directory may have to wait until it is mounted.
+    if probe.may_block(&request.path) {
+        return Vec::new();
+    }
     let is_script = matches!(request.runner, FileRunner::Script);
     // An option names the file.
     if is_script || !base.is_dir() {
@@ -48,6 +64,7 @@ pub(crate) fn find_candidates(request: &RunFile, home: Option<&str>) -> Vec<File
     let tasks = || request.tasks.iter().map(String::as_str);
     match request.runner {
         FileRunner::Script => Vec::new(),
+        FileRunner::ProjectFiles => project_files(base, request, probe),
         FileRunner::Make | FileRunner::MakeDryRun => here(MAKEFILES),
         FileRunner::PackageScript | FileRunner::PackageInstall => upwards(PACKAGE_FILES),
         FileRunner::Just => upwards(JUSTFILES),
@@ -106,6 +123,112 @@ pub(crate) fn find_candidates(request: &RunFile, home: Option<&str>) -> Vec<File
     }
 }
 
+/// Returns the files that the patterns of a program select: see [`find_project_files`].
+fn project_files(base: &Path, request: &RunFile, probe: &mut SymlinkProbe) -> Vec<FileAlternatives> {
+    let Some((program, words)) = request.tasks.split_first() else { return Vec::new() };
+    let mut found = Vec::new();
+    let words = || words.iter().map(String::as_str).filter(|word| !word.is_empty());
+    for pattern in find_project_files(program, &words()) {
+        let (pattern, levels) = match pattern.strip_prefix('^') {
+            Some(pattern) => (pattern, MAX_LEVELS),
+            None => (pattern, 1),
+        };
+        if let Some(rest) = pattern.strip_prefix("@dir/") {
+            let named = words().map(|word| word.split_once('=').map_or(word, |(_, value)| value));
+            let directories =
+                named.filter(|word| !word.starts_with('-') && Path::new(word).extension().is_none());
+            for directory in directories.take(MAX_LISTED).map(|word| base.join(word)) {
+                if directory != base && !probe.may_block(&directory.to_string_lossy()) && directory.is_dir() {
+                    found.extend(listed_files(&directory, rest, probe));
+                }
+            }
+        } else if pattern == "@" {
+            let files = words().filter(|word| !word.starts_with('-') && word.contains('.'));
+            found.extend(files.take(MAX_LISTED).map(|word| vec![base.join(word)]));
+        } else if pattern == "@module" {
+            // `package.module:application`
+            let modules = words().filter(|word| !word.starts_with('-') && !word.contains('/'));
+            let file = |word: &str| {
+                let module =
+                    word.split(':').next().unwrap_or_default().trim_end_matches(".py").replace('.', "/");
+                vec![base.join(format!("{module}.py")), base.join(module).join("__init__.py")]
+            };
+            found.extend(modules.take(MAX_LISTED).map(file));
+        } else if pattern == "@scripts" {
+            found.push(vec![base.join("package.json")]);
+        } else if pattern == "//generate" {
+            let lists =
+                go_directories(base).into_iter().map(|directory| listed_files(&directory, "*.go", probe));
+            found.extend(lists.flatten());
+        } else {
+            let directories = base.ancestors().take(levels);
+            let lists = directories.map(|directory| listed_files(directory, pattern, probe));
+            // The nearest directory that has the file decides; the files are looked up one after the other.
+            match levels {
+                1 => found.extend(lists.flatten()),
+                _ => found.push(lists.flatten().flatten().collect()),
+            }
+        }
+    }
+    found.truncate(MAX_PROJECT_FILES);
+    found
+}
+
+/// Returns the directories of a Go module, as far as `go generate ./...` visits them.
+fn go_directories(base: &Path) -> Vec<PathBuf> {
+    let mut directories = vec![base.to_owned()];
+    let mut at = 0;
+    while let Some(directory) =
+        directories.get(at).cloned().filter(|_| directories.len() < MAX_GO_DIRECTORIES)
+    {
+        let entries = std::fs::read_dir(&directory).into_iter().flatten().take(MAX_GO_DIRECTORIES);
+        let is_hidden = |path: &PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            name.starts_with(['.', '_']) || matches!(name.as_str(), "vendor" | "node_modules" | "testdata")
+        };
+        let paths = entries
+            .filter_map(|entry| entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())));
+        directories.extend(paths.map(|entry| entry.path()).filter(|path| !is_hidden(path)));
+        at += 1;
+    }
+    directories.truncate(MAX_GO_DIRECTORIES);
+    directories
+}
+
+/// Returns the files of a directory that a pattern selects.
+pub(crate) fn listed_files(
+    directory: &Path,
+    pattern: &str,
+    probe: &mut SymlinkProbe,
+) -> Vec<FileAlternatives> {
+    let Some((before, after)) = pattern.split_once('*') else {
+        return vec![expand_braces(pattern).into_iter().map(|name| directory.join(name)).collect()];
+    };
+    if probe.may_block(&directory.to_string_lossy()) {
+        return Vec::new();
+    }
+    let (parent, start) = before.rsplit_once('/').unwrap_or(("", before));
+    let ends = expand_braces(after);
+    let Ok(entries) = std::fs::read_dir(directory.join(parent)) else { return Vec::new() };
+    let names = entries.take(MAX_ENTRIES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_selected = |name: &String| {
+        name.strip_prefix(start).is_some_and(|rest| ends.iter().any(|end| rest.ends_with(end.as_str())))
+    };
+    let mut names: Vec<String> = names.filter(is_selected).collect();
+    names.sort();
+    names.truncate(MAX_LISTED);
+    names.into_iter().map(|name| vec![directory.join(parent).join(name)]).collect()
+}
+
+/// Expands the alternatives in a pattern: `a.{js,ts}`.
+fn expand_braces(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
+    let Some((inner, after)) = rest.split_once('}') else { return vec![pattern.to_owned()] };
+    let after = expand_braces(after);
+    let join = |choice: &str| after.iter().map(|end| format!("{before}{choice}{end}")).collect::<Vec<_>>();
+    inner.split(',').flat_map(join).collect()
+}
+
 /// Returns the tasks that are names of files with one of these endings.
 fn named_files(base: &Path, request: &RunFile, endings: &[&str]) -> Vec<FileAlternatives> {
     let is_file = |task: &&String| endings.iter().any(|ending| task.ends_with(ending));
@@ -133,8 +256,6 @@ fn pytest_files(base: &Path, request: &RunFile) -> Vec<FileAlternatives> {
 
 /// Returns the first files of a directory with this extension, sorted by name. Go test files are left out.
 fn list_files(directory: &Path, extension: &str) -> Vec<PathBuf> {
-    /// Maximum number of entries that are looked at.
-    const MAX_ENTRIES: usize = 256;
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let paths = entries.take(MAX_ENTRIES).filter_map(|entry| Some(entry.ok()?.path()));
     let is_wanted = |path: &PathBuf| {
@@ -171,7 +292,7 @@ pub(crate) fn changes_directory(runner: FileRunner) -> bool {
 }
 
 /// Returns the commands that a runner runs from the text of its file.
-pub(crate) fn read_tasks(runner: FileRunner, text: &str, tasks: &[String]) -> Vec<TaskText> {
+pub(crate) fn read_tasks(runner: FileRunner, path: &str, text: &str, tasks: &[String]) -> Vec<TaskText> {
     let from_commands = |commands: Vec<CommandText>| commands.into_iter().map(TaskText::from).collect();
     let python = |default| command_files::python_tasks(text, tasks, default);
     match runner {
@@ -203,5 +324,20 @@ pub(crate) fn read_tasks(runner: FileRunner, text: &str, tasks: &[String]) -> Ve
         FileRunner::Terraform => command_files::terraform_commands(text),
         FileRunner::GitAlias => command_files::git_alias(text, tasks),
         FileRunner::Notebook => command_files::notebook_cells(text),
+        FileRunner::ProjectFiles => read_project_file(path, text, tasks),
+    }
+}
+
+/// Returns the commands of a file that a program runs or loads without being given its name.
+fn read_project_file(path: &str, text: &str, tasks: &[String]) -> Vec<TaskText> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let mut words = tasks.iter().map(String::as_str);
+    let has = |word: &str| tasks.iter().any(|task| task == word);
+    match words.next() {
+        Some("go") if has("generate") => command_files::go_generate_commands(text),
+        Some("turbo" | "nx" | "lerna") if name == "package.json" => {
+            words.flat_map(|script| package_tasks(text, script)).map(TaskText::from).collect()
+        }
+        _ => command_files::project_code(name, text),
     }
 }

@@ -20,9 +20,11 @@
 
 mod examples;
 mod format;
+mod hook_variables;
 mod parsed_args;
 mod parser;
 mod programs;
+mod project_files;
 mod summary;
 mod table;
 mod user_programs;
@@ -33,10 +35,12 @@ pub use format::record::{
 };
 pub use format::role::{Language, Role};
 pub use format::source::ExampleSource;
+pub use hook_variables::{VariableUse, find_variable_use};
 pub use parsed_args::{
     CommandWord, InnerCommand, ParsedArgs, ParsedOperand, ParsedOption, Variant, WordSlice,
 };
 pub use programs::{DescribedOption, Program, Programs};
+pub use project_files::find_project_files;
 pub use summary::{CommandSummary, OperandSummary, OptionSummary};
 pub use user_programs::{
     DescriptionTrust, LoadedPrograms, UserProgram, UserProgramFile, UserProgramSource, UserProgramTables,

@@ -23,4 +23,4 @@ pub use shell::{
     ShellCommand, ShellOption, ShellReading, ShellWord, UnreadText, expand_braces, interpreter_of_file,
     names_whole_directory, read_commands,
 };
-pub use tenterhook_programs::FileRunner;
+pub use tenterhook_programs::{FileRunner, find_project_files};

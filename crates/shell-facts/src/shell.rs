@@ -130,6 +130,7 @@ pub fn read_commands(
         effects: Vec::new(),
         connects: Vec::new(),
         contents: Vec::new(),
+        typed_line: String::new(),
         running_files: BTreeSet::new(),
         skips_effects: false,
         unread: Vec::new(),
@@ -236,6 +237,8 @@ struct ShellReader<'p> {
     commands: Vec<ShellCommand>,
     effects: Vec<FileEffect>,
     connects: Vec<String>,
+    /// Text that earlier commands typed into a terminal without ending the line.
+    typed_line: String,
     contents: Vec<String>,
     /// Files and tasks whose content is being read.
     running_files: BTreeSet<String>,

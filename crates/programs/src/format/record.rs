@@ -188,6 +188,9 @@ pub enum FileRunner {
     GitAlias,
     /// Code cells of a notebook.
     Notebook,
+    /// Files that a program runs or loads without being given their names. No description names this runner; the first
+    /// task is the program, and the others are its words.
+    ProjectFiles,
 }
 
 /// The number of operands of a slot.

@@ -2,7 +2,7 @@
 
 //! Applies the effects of code in other languages where the code runs.
 
-use tenterhook_code_facts::{self as code, CallArgument, CodeEffect, CodeLanguage};
+use tenterhook_code_facts::{self as code, CallArgument, CodeEffect, CodeLanguage, CodeSign};
 use tenterhook_paths::expand_tilde;
 
 use super::super::effect::OperandEffect;
@@ -71,12 +71,27 @@ impl ShellReader<'_> {
                 self.add_operand_effect(&requested, program, scope);
             }
             CodeEffect::Connect(address) => self.connects.push(address.shape.clone()),
-            CodeEffect::RunsFetched => self.mark_act(own, "runs-fetched"),
+            CodeEffect::RunsFetched => {
+                self.mark_act(own, "runs-fetched");
+                self.mark_act(own, "code-runs-fetched");
+            }
             CodeEffect::ShellRunsFetched => self.mark_act(own, "shell-runs-fetched"),
             CodeEffect::RunsInput => self.mark_fed(&scope.stdin.from.clone(), ""),
             CodeEffect::RunsUnknown => {}
             CodeEffect::ReverseShell => self.mark_act(own, "reverse-shell"),
             CodeEffect::Unread => self.report_opaque("it is more code than is read", text),
+        }
+    }
+
+    /// Marks the command at index `own` with the signs of danger in its code.
+    pub(super) fn mark_signs(&mut self, text: &str, own: Option<usize>) {
+        for sign in code::find_signs(text) {
+            let act = match sign {
+                CodeSign::RunsFetched => "runs-fetched",
+                CodeSign::SendsCredential => "sends-credential",
+                CodeSign::EncryptsFiles => "encrypts-files",
+            };
+            self.mark_act(own, act);
         }
     }
 

@@ -51,7 +51,14 @@ impl ShellReader<'_> {
             texts.extend(self.script_text(path, scope).map(Into::into));
         }
         let is_prompt = parsed.stdin == StandardInput::Prompt || parsed.location == Location::Container;
-        texts.retain(|text| !is_prompt || reaches_shared_data(described, text));
+        if is_prompt {
+            let (shared, local): (Vec<_>, Vec<_>) =
+                texts.into_iter().partition(|text| reaches_shared_data(described, text));
+            for command in local.iter().flat_map(|text| escaped_commands(text)) {
+                self.read_text(&command, &mut scope.started_by(described.program.name()));
+            }
+            return shared;
+        }
         texts
     }
 
@@ -169,6 +176,11 @@ impl ShellReader<'_> {
                 inner.stdin.texts = vec![Arc::clone(text)];
                 self.run_crontab(&inner);
             }
+            "curl" | "wget" => {
+                let words = std::iter::once(ShellWord::literal(program)).chain(config_words(text));
+                self.run_words(&words.collect::<Vec<_>>(), &mut scope.started_by(program));
+            }
+            "sftp" | "ftp" | "lftp" => self.read_uploads(text, program, scope),
             "sed" => self.run_sed(&[ShellWord::literal(text)], scope),
             "awk" => {
                 if let Some(language) = CodeLanguage::from_name("awk") {
@@ -277,6 +289,50 @@ fn copy_source<'c>(command: &'c ShellCommand, path: &str) -> Option<&'c str> {
     sources.find(is_target)
 }
 
+/// Returns the options in a settings file of curl or wget: `upload-file = "x"`, `post_file = x`.
+fn config_words(text: &str) -> Vec<ShellWord> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let split = |line: &str| {
+        let (name, value) = line.split_once(['=', ' ', ':']).unwrap_or((line, ""));
+        let name = name.trim().trim_start_matches('-').replace('_', "-");
+        let value = value.trim().trim_start_matches(['=', ' ']).trim_matches(['"', '\'']);
+        let name = if name.len() == 1 { format!("-{name}") } else { format!("--{name}") };
+        let words = [name, value.to_owned()];
+        words
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .map(|word| ShellWord::literal(&word))
+            .collect::<Vec<_>>()
+    };
+    lines.flat_map(split).collect()
+}
+
+/// Returns the command in a statement or instruction of a database client: `COPY … FROM PROGRAM 'cmd'`, `.once |cmd`,
+/// `pager cmd`. A command that receives the results is written as the end of a pipeline.
+pub(super) fn client_command(line: &str) -> Option<String> {
+    const PIPES: &[(&str, &str)] = &[
+        ("pager ", "mysqldump db"),
+        ("\\P ", "mysqldump db"),
+        ("\\o |", "pg_dump db"),
+        ("\\g |", "pg_dump db"),
+        (".output |", "sqlite3 db .dump"),
+        (".once |", "sqlite3 db .dump"),
+        (".output '|", "sqlite3 db .dump"),
+        (".import '|", ""),
+        (".import |", ""),
+        (".import \"|", ""),
+    ];
+    let pipe = PIPES.iter().find_map(|(start, source)| Some((line.strip_prefix(start)?, source)));
+    if let Some((command, source)) = pipe {
+        let command = command.split(['\'', '"']).next().unwrap_or_default().trim();
+        return Some(if source.is_empty() { command.to_owned() } else { format!("{source} | {command}") });
+    }
+    let lower = line.to_ascii_lowercase();
+    let at = lower.find(" program '").filter(|_| lower.contains("copy "))?;
+    let rest = line.get(at + " program '".len()..)?;
+    Some(rest.split('\'').next()?.to_owned())
+}
+
 /// Returns the shell commands in a script for an editor, a debugger or a database client: `!cmd`, `shell cmd`,
 /// `\! cmd`, `system("cmd")`.
 fn escaped_commands(text: &str) -> Vec<String> {
@@ -286,6 +342,10 @@ fn escaped_commands(text: &str) -> Vec<String> {
             shell_escape_text(line).filter(|command| !command.starts_with(['"', '\'', '(']))
         {
             commands.push(command.to_owned());
+            continue;
+        }
+        if let Some(command) = client_command(line) {
+            commands.push(command);
             continue;
         }
         for (at, _) in line.match_indices("system").take(MAX_JOINED_FILES) {

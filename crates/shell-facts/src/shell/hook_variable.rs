@@ -3,119 +3,14 @@
 //! Analyses environment variables that make other programs run commands, load files or take options.
 
 use tenterhook_paths::FileOp;
-use tenterhook_programs::Role;
+use tenterhook_programs::{Role, VariableUse, find_variable_use};
 
 use super::super::described_command::DescribedCommand;
 use super::super::description::extract_word;
 use super::ShellReader;
 use super::interpreter::language_of;
 use super::scope::ShellScope;
-use super::word::ShellWord;
-
-/// What programs do with the value of a variable.
-#[derive(Debug, Clone, Copy)]
-enum VariableUse {
-    /// Runs it as a command.
-    Command,
-    /// Runs the file that it names, with this interpreter.
-    Script(&'static str),
-    /// Loads the libraries that it names.
-    Libraries,
-    /// Adds it to the options of this program.
-    Options(&'static str),
-    /// Runs it as code, with this interpreter.
-    Code(&'static str),
-    /// Takes settings of git from it: `'alias.st=!ls' 'core.pager'='less'`.
-    GitSettings,
-    /// Prints it as a prompt, and runs the commands in `$(…)`.
-    Prompt,
-}
-
-/// Variables whose value is run, sorted by name.
-const HOOK_VARIABLES: &[(&str, VariableUse)] = &[
-    ("AR", VariableUse::Command),
-    ("AS", VariableUse::Command),
-    ("AWS_PAGER", VariableUse::Command),
-    ("BASH_ENV", VariableUse::Script("sh")),
-    ("BAT_PAGER", VariableUse::Command),
-    ("BORG_PASSCOMMAND", VariableUse::Command),
-    ("BORG_RSH", VariableUse::Command),
-    ("BROWSER", VariableUse::Command),
-    ("CARGO_BUILD_RUSTC", VariableUse::Command),
-    ("CARGO_BUILD_RUSTC_WRAPPER", VariableUse::Command),
-    ("CC", VariableUse::Command),
-    ("CCACHE_PREFIX", VariableUse::Command),
-    ("CMAKE_CXX_COMPILER_LAUNCHER", VariableUse::Command),
-    ("CMAKE_C_COMPILER_LAUNCHER", VariableUse::Command),
-    ("CONFIG_SHELL", VariableUse::Command),
-    ("CPP", VariableUse::Command),
-    ("CXX", VariableUse::Command),
-    ("DELTA_PAGER", VariableUse::Command),
-    ("DYLD_INSERT_LIBRARIES", VariableUse::Libraries),
-    ("EDITOR", VariableUse::Command),
-    ("ENV", VariableUse::Script("sh")),
-    ("FCEDIT", VariableUse::Command),
-    ("FZF_DEFAULT_COMMAND", VariableUse::Command),
-    ("FZF_DEFAULT_OPTS", VariableUse::Options("fzf")),
-    ("GH_PAGER", VariableUse::Command),
-    ("GIT_ASKPASS", VariableUse::Command),
-    ("GIT_CONFIG_PARAMETERS", VariableUse::GitSettings),
-    ("GIT_EDITOR", VariableUse::Command),
-    ("GIT_EXTERNAL_DIFF", VariableUse::Command),
-    ("GIT_PAGER", VariableUse::Command),
-    ("GIT_PROXY_COMMAND", VariableUse::Command),
-    ("GIT_SEQUENCE_EDITOR", VariableUse::Command),
-    ("GIT_SSH", VariableUse::Command),
-    ("GIT_SSH_COMMAND", VariableUse::Command),
-    ("GOCACHEPROG", VariableUse::Command),
-    ("GOFLAGS", VariableUse::Options("go")),
-    ("GRADLE_OPTS", VariableUse::Options("java")),
-    ("HGEDITOR", VariableUse::Command),
-    ("JAVA_OPTS", VariableUse::Options("java")),
-    ("JAVA_TOOL_OPTIONS", VariableUse::Options("java")),
-    ("JDK_JAVA_OPTIONS", VariableUse::Options("java")),
-    ("JJ_EDITOR", VariableUse::Command),
-    ("KUBE_EDITOR", VariableUse::Command),
-    ("LD", VariableUse::Command),
-    ("LD_AUDIT", VariableUse::Libraries),
-    ("LD_PRELOAD", VariableUse::Libraries),
-    ("LESSCLOSE", VariableUse::Command),
-    ("LESSOPEN", VariableUse::Command),
-    ("MAKEFLAGS", VariableUse::Options("make")),
-    ("MANPAGER", VariableUse::Command),
-    ("MAVEN_OPTS", VariableUse::Options("java")),
-    ("NODE_OPTIONS", VariableUse::Options("node")),
-    ("NPM_CONFIG_SCRIPT_SHELL", VariableUse::Command),
-    ("PAGER", VariableUse::Command),
-    ("PERL5DB", VariableUse::Code("perl")),
-    ("PERL5OPT", VariableUse::Options("perl")),
-    ("PROMPT_COMMAND", VariableUse::Command),
-    ("PS0", VariableUse::Prompt),
-    ("PS1", VariableUse::Prompt),
-    ("PS2", VariableUse::Prompt),
-    ("PS4", VariableUse::Prompt),
-    ("PSQL_EDITOR", VariableUse::Command),
-    ("PSQL_PAGER", VariableUse::Command),
-    ("PYTHONSTARTUP", VariableUse::Script("python")),
-    ("RESTIC_PASSWORD_COMMAND", VariableUse::Command),
-    ("RSYNC_RSH", VariableUse::Command),
-    ("RUBYOPT", VariableUse::Options("ruby")),
-    ("RUSTC", VariableUse::Command),
-    ("RUSTC_WORKSPACE_WRAPPER", VariableUse::Command),
-    ("RUSTC_WRAPPER", VariableUse::Command),
-    ("RUSTDOC", VariableUse::Command),
-    ("SBT_OPTS", VariableUse::Options("java")),
-    ("SSH_ASKPASS", VariableUse::Command),
-    ("SUDO_ASKPASS", VariableUse::Command),
-    ("SUDO_EDITOR", VariableUse::Command),
-    ("SVN_EDITOR", VariableUse::Command),
-    ("SVN_SSH", VariableUse::Command),
-    ("SYSTEMD_EDITOR", VariableUse::Command),
-    ("SYSTEMD_PAGER", VariableUse::Command),
-    ("VISUAL", VariableUse::Command),
-    ("_JAVA_OPTIONS", VariableUse::Options("java")),
-    ("npm_config_script_shell", VariableUse::Command),
-];
+use super::word::{ExpandedText, ShellWord};
 
 /// Prefix of variables that contain a function for shells that are started later: `BASH_FUNC_ls%%=() { …; }`.
 const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
@@ -139,26 +34,38 @@ impl ShellReader<'_> {
         if name.starts_with(CARGO_TARGET_PREFIX) && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) {
             return self.run_command_variable(name, value, scope);
         }
-        let Ok(at) = HOOK_VARIABLES.binary_search_by(|(own, _)| (*own).cmp(name)) else { return };
-        let Some((name, used)) = HOOK_VARIABLES.get(at) else { return };
+        let Some((name, used)) = find_variable_use(name) else { return };
         match used {
             VariableUse::Command => self.run_command_variable(name, value, scope),
             VariableUse::Script(program) if value.text.contains('/') => {
-                self.add_effect(FileOp::Run, value, name, scope);
-                self.run_file(&value.text, program, scope);
-            }
-            VariableUse::Libraries => {
-                for library in value.text.split([':', ' ']).filter(|library| library.contains('/')) {
-                    self.add_effect(FileOp::Run, &ShellWord::literal(library), name, scope);
-                }
+                self.run_loaded_file(name, program, value, scope);
             }
             VariableUse::Script(_) => {}
-            VariableUse::Options(program) => self.run_option_variable(name, program, value, scope),
-            VariableUse::Code(program) => {
-                if let Some(language) = language_of(program, self.programs) {
-                    self.run_other_language(language, program, &value.text, None, scope);
+            VariableUse::Libraries | VariableUse::Directories | VariableUse::Settings => {
+                for path in split_paths(&value.text) {
+                    self.add_effect(FileOp::Run, &ShellWord::literal(path), name, scope);
                 }
             }
+            VariableUse::Modules(program, files) => {
+                for path in split_paths(&value.text) {
+                    self.add_effect(FileOp::Run, &ShellWord::literal(path), name, scope);
+                    for file in files {
+                        let file = format!("{}/{file}", path.trim_end_matches('/'));
+                        self.run_loaded_file(name, program, &ShellWord::literal(&file), scope);
+                    }
+                }
+            }
+            VariableUse::CodeOrFile(program) => match value.text.strip_prefix('@') {
+                Some(_) => self.run_loaded_file(name, program, &value.skip_bytes(1), scope),
+                None => self.run_variable_code(program, &value.text, scope),
+            },
+            VariableUse::EditorCommands(program) => {
+                let words = ["-c", &value.text].map(ShellWord::literal);
+                let words: Vec<_> = std::iter::once(ShellWord::literal(program)).chain(words).collect();
+                self.run_words(&words, &mut scope.started_by(name));
+            }
+            VariableUse::Options(program) => self.run_option_variable(name, program, value, scope),
+            VariableUse::Code(program) => self.run_variable_code(program, &value.text, scope),
             VariableUse::GitSettings => {
                 let settings = split_options(&value.text);
                 for (key, value) in settings.iter().filter_map(|setting| setting.split_once('=')) {
@@ -169,6 +76,20 @@ impl ShellReader<'_> {
         }
     }
 
+    fn run_variable_code(&mut self, program: &str, code: &str, scope: &ShellScope) {
+        if let Some(language) = language_of(program, self.programs) {
+            self.run_other_language(language, program, code, None, scope);
+        }
+    }
+
+    /// Analyses a file that an interpreter loads because of a variable, as if the interpreter ran it.
+    fn run_loaded_file(&mut self, name: &str, program: &str, file: &ShellWord, scope: &ShellScope) {
+        self.add_effect(FileOp::Run, file, name, scope);
+        let words = [ShellWord::literal(program), file.clone()];
+        let words = if program.is_empty() { words.get(1..).unwrap_or_default() } else { &words };
+        self.run_words(words, &mut scope.started_by(name));
+    }
+
     /// Analyses a value that other programs run as a command.
     fn run_command_variable(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
         let text = value.text.trim_start_matches(['|', '-']);
@@ -176,8 +97,7 @@ impl ShellReader<'_> {
         if text.contains(char::is_whitespace) {
             self.read_text(text, &mut scope.started_by(name));
         } else if text.contains('/') {
-            self.add_effect(FileOp::Run, value, name, scope);
-            self.run_file(text, "", scope);
+            self.run_loaded_file(name, "", &ShellWord { text: text.to_owned(), ..value.clone() }, scope);
         }
     }
 
@@ -198,8 +118,23 @@ impl ShellReader<'_> {
                 self.run_command_variable(name, &ShellWord::literal(command), scope);
             }
         }
-        for part in options.filter_map(|option| option.value).filter(|part| part.text.contains('/')) {
-            self.add_effect(FileOp::Run, &extract_word(&words, part), name, scope);
+        let files: Vec<_> = options
+            .filter_map(|option| option.value)
+            .filter(|part| part.text.contains('/'))
+            .map(|part| extract_word(&words, part))
+            .collect();
+        let modules = described.parsed.parts_with_role(Role::Module).map(|part| part.text.to_owned());
+        let files: Vec<_> = modules
+            .filter(|module| !module.contains('/'))
+            .flat_map(|module| module_files(program, &module, scope))
+            .chain(files)
+            .collect();
+        if program == "make" {
+            self.run_launcher(None, program, &words, scope);
+        }
+        let interpreter = if language_of(program, self.programs).is_some() { program } else { "" };
+        for file in files {
+            self.run_loaded_file(name, interpreter, &file, scope);
         }
     }
 
@@ -216,6 +151,27 @@ impl ShellReader<'_> {
             }
         }
     }
+}
+
+/// Variables with the directories in which an interpreter searches modules, and the extension of a module's file.
+const MODULE_PATHS: &[(&str, &str, &str)] =
+    &[("perl", "PERL5LIB", "pm"), ("ruby", "RUBYLIB", "rb"), ("node", "NODE_PATH", "js")];
+
+/// Returns the files that a module may be loaded from, if a variable names the directories.
+fn module_files(program: &str, module: &str, scope: &ShellScope) -> Vec<ShellWord> {
+    let Some((_, name, extension)) = MODULE_PATHS.iter().find(|(own, ..)| *own == program) else {
+        return Vec::new();
+    };
+    let Some(paths) = scope.get(name).map(ExpandedText::into_word) else { return Vec::new() };
+    // `-MName=argument`
+    let module = module.split('=').next().unwrap_or_default().replace("::", "/");
+    let file = |path: &str| ShellWord::literal(&format!("{path}/{module}.{extension}"));
+    paths.text.split(':').filter(|path| !path.is_empty()).map(file).collect()
+}
+
+/// Returns the paths in a list with colons or spaces between them. Names without a directory are left out.
+fn split_paths(text: &str) -> impl Iterator<Item = &str> {
+    text.split([':', ' ']).filter(|path| path.contains('/'))
 }
 
 /// Splits the options in a variable at spaces. A backslash protects the next character, and quotes protect a text.
@@ -242,12 +198,6 @@ mod tests {
     use tenterhook_paths::FileOp;
 
     use super::super::tests::read_text;
-    use super::*;
-
-    #[test]
-    fn the_table_is_sorted() {
-        assert!(HOOK_VARIABLES.is_sorted_by_key(|(name, _)| *name));
-    }
 
     #[test]
     fn commands_in_variables_are_read() {

@@ -10,7 +10,7 @@ use super::super::described_command::DescribedCommand;
 use super::ShellReader;
 use super::code::code_reader;
 use super::command::{ShellCommand, program_name};
-use super::interpreter::{ScriptSource, language_of, runs_its_input, runs_what_it_fetches, script_source};
+use super::interpreter::{ScriptSource, language_of, runs_its_input, script_source};
 use super::invoke::starts_itself_endlessly;
 use super::scope::ShellScope;
 use super::typed_input::TYPED_PROGRAM;
@@ -210,9 +210,7 @@ impl ShellReader<'_> {
         if runs_its_input(text) {
             self.mark_fed(&scope.stdin.from.clone(), "");
         }
-        if runs_what_it_fetches(text) {
-            self.mark_act(own, "runs-fetched");
-        }
+        self.mark_signs(text, own);
         if let Some(language) = language {
             self.read_code(language, text, program, own, scope);
         }

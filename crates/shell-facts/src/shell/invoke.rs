@@ -145,6 +145,7 @@ impl ShellReader<'_> {
         self.mark_prompt(described, program, scope);
         self.mark_output_end(program, words, io, scope);
         self.run_tasks(described, program, scope);
+        self.run_project_files(program, words, scope);
         self.run_script_values(described, program, scope);
         self.run_evaluated_words(program, words, scope);
         if described.is_some_and(|described| self.interpret(described, program, scope)) {

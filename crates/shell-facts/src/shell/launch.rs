@@ -3,12 +3,13 @@
 //! Reads programs whose words contain text that runs as commands on this machine.
 
 use tenterhook_code_facts::CodeLanguage;
-use tenterhook_paths::FileOp;
+use tenterhook_paths::{FileOp, expand_tilde};
 use tenterhook_programs::{Location, Role};
 
 use super::super::described_command::DescribedCommand;
 use super::super::description::extract_word;
 use super::ShellReader;
+use super::file_input::client_command;
 use super::invoke::join_texts;
 use super::scope::ShellScope;
 use super::word::ShellWord;
@@ -36,9 +37,16 @@ const SHELL_ESCAPES: &[(&[&str], &[&str])] = &[
     (&["sqlite3", "sqlite", "duckdb", "litecli"], &[".shell ", ".system "]),
     (&["psql", "pgcli"], &["\\!"]),
     (&["mysql", "mariadb", "mycli"], &["system ", "\\!"]),
+    (&["ncftp", "smbclient", "cadaver", "tftp", "gftp", "yafc"], &["!"]),
     (&["ftp", "tnftp", "sftp", "lftp", "dc", "bc", "telnet", "mail", "mailx"], &["!"]),
     (&["gnuplot"], &["system ", "!"]),
 ];
+
+/// Clients that send files which their instructions name.
+const UPLOAD_CLIENTS: &[&str] =
+    &["ftp", "tnftp", "sftp", "lftp", "ncftp", "smbclient", "cadaver", "tftp", "gftp", "yafc"];
+/// Maximum number of instructions and files of a transfer that are read.
+const MAX_UPLOAD_LINES: usize = 64;
 
 /// Commands of line editors that read or write the file after them.
 const EDITOR_FILES: &[(&str, FileOp)] = &[
@@ -120,10 +128,50 @@ impl ShellReader<'_> {
         if let Some((_, escapes)) = SHELL_ESCAPES.iter().find(|(programs, _)| programs.contains(&program)) {
             let texts = words.iter().map(|word| word.text.as_str());
             let stdin = scope.stdin.texts.clone();
-            for line in texts.chain(stdin.iter().flat_map(|text| text.lines())) {
+            for line in texts.clone().chain(stdin.iter().flat_map(|text| text.lines())) {
                 self.run_escapes(line, escapes, program, scope);
             }
+            if UPLOAD_CLIENTS.contains(&program) {
+                for text in texts.chain(stdin.iter().map(|text| &**text)) {
+                    self.read_uploads(text, program, scope);
+                }
+            }
         }
+    }
+
+    /// Adds the files that a client for file transfers is told to send: `lcd DIR`, `put FILE`, `mirror -R DIR`.
+    pub(super) fn read_uploads(&mut self, text: &str, program: &str, scope: &ShellScope) {
+        let mut directory = String::new();
+        for line in text.split(['\n', ';', '"']).map(str::trim).take(MAX_UPLOAD_LINES) {
+            let mut words = line.split_whitespace();
+            let verb = words.next().unwrap_or_default();
+            let reverses = words.clone().any(|word| matches!(word, "-R" | "--reverse"));
+            let mut files = words.filter(|word| !word.starts_with('-'));
+            match verb {
+                "lcd" => directory = files.next().unwrap_or_default().to_owned() + "/",
+                "put" | "mput" | "reput" | "send" | "append" => {
+                    let count = if verb == "mput" { MAX_UPLOAD_LINES } else { 1 };
+                    for file in files.take(count) {
+                        let is_absolute = file.starts_with(['/', '~']);
+                        let file = if is_absolute { file.to_owned() } else { format!("{directory}{file}") };
+                        self.add_upload(&file, program, scope);
+                    }
+                }
+                "mirror" if reverses => {
+                    if let Some(file) = files.next() {
+                        self.add_upload(file, program, scope);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_upload(&mut self, file: &str, program: &str, scope: &ShellScope) {
+        let home = &scope.site.roots.home;
+        let file = expand_tilde(file, home).unwrap_or_else(|| file.to_owned());
+        let word = ShellWord { pattern: file.contains('*'), ..ShellWord::literal(&file) };
+        self.add_effect(FileOp::Read, &word, program, scope);
     }
 
     /// Analyses the shell command in a line for an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
@@ -148,6 +196,9 @@ impl ShellReader<'_> {
             && let Some(language) = CodeLanguage::from_name(language)
         {
             return self.read_code(language, code, program, self.last_command(), scope);
+        }
+        if let Some(command) = client_command(line) {
+            return self.read_text(&command, &mut inner);
         }
         // `call system("cmd")`
         if let Some((_, rest)) = line.split_once("system(")

@@ -3,6 +3,8 @@
 //! Reads the commands that the terminal multiplexers `tmux` and `screen` start, and the text that they type into a
 //! terminal.
 
+use tenterhook_paths::resolve;
+
 use super::ShellReader;
 use super::invoke::join_texts;
 use super::scope::{InputStream, ShellScope};
@@ -23,6 +25,8 @@ enum TmuxAction {
     Commands(usize),
     /// Sets an option to a value.
     Sets,
+    /// Loads text that can be pasted into a terminal from a file or from standard input.
+    Loads,
     /// Shows an existing terminal.
     Attaches,
 }
@@ -39,6 +43,7 @@ const TMUX_COMMANDS: &[(&[&str], &str, TmuxAction)] = &[
     (&["run-shell", "run"], "cdt", TmuxAction::Runs),
     (&["pipe-pane", "pipep"], "t", TmuxAction::Runs),
     (&["set-buffer", "setb"], "bnt", TmuxAction::Runs),
+    (&["load-buffer", "loadb"], "bt", TmuxAction::Loads),
     (&["if-shell", "if"], "t", TmuxAction::Tests),
     (&["send-keys", "send"], "tNc", TmuxAction::Types),
     (&["set-hook"], "t", TmuxAction::Commands(1)),
@@ -48,6 +53,8 @@ const TMUX_COMMANDS: &[(&[&str], &str, TmuxAction)] = &[
     (&["set-option", "set"], "t", TmuxAction::Sets),
 ];
 
+/// Maximum length of a line that several commands type together.
+const MAX_TYPED_LINE_BYTES: usize = 4096;
 /// Letters of `tmux` options that take a value. The value of `-c` is shell text.
 const TMUX_VALUE_LETTERS: &str = "cfLST";
 /// Letters of `screen` options that take a value.
@@ -164,7 +171,18 @@ impl ShellReader<'_> {
                 } else {
                     typed_keys(options.operands, options.letters.contains('l'))
                 };
-                self.read_text(&text, &mut inner);
+                self.read_typed_text(&text, &mut inner);
+            }
+            TmuxAction::Loads => {
+                let file = options.operands.first().filter(|file| !file.is("-"));
+                let path = file.and_then(|file| resolve(scope.cwd.expected(), &file.text));
+                let texts = match path {
+                    Some(path) => self.script_text(&path, scope).into_iter().map(Into::into).collect(),
+                    None => scope.stdin.texts.clone(),
+                };
+                for text in texts {
+                    self.read_text(&text, &mut inner.clone());
+                }
             }
             TmuxAction::Commands(skipped) => {
                 self.run_nested_tmux(options.operands.get(*skipped..).unwrap_or_default(), scope);
@@ -175,6 +193,16 @@ impl ShellReader<'_> {
                     self.read_text(&join_texts(options.operands.get(1..).unwrap_or_default()), &mut inner);
                 }
             }
+        }
+    }
+
+    /// Analyses text that is typed into a terminal. Several commands may type one line together.
+    fn read_typed_text(&mut self, text: &str, scope: &mut ShellScope) {
+        self.typed_line.push_str(text);
+        let typed = self.typed_line.clone();
+        self.read_text(&typed, scope);
+        if typed.ends_with('\n') || typed.len() > MAX_TYPED_LINE_BYTES {
+            self.typed_line.clear();
         }
     }
 
@@ -221,7 +249,7 @@ impl ShellReader<'_> {
         let mut inner = scope.started_by("screen");
         inner.stdin = InputStream::default();
         match words.get(at).map(|word| word.text.as_str()) {
-            Some("stuff") => self.read_text(&unescape_stuffed(&join_texts(rest)), &mut inner),
+            Some("stuff") => self.read_typed_text(&unescape_stuffed(&join_texts(rest)), &mut inner),
             Some("register") => {
                 self.read_text(&unescape_stuffed(&join_texts(rest.get(1..).unwrap_or_default())), &mut inner);
             }

@@ -4,16 +4,17 @@
 
 use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::resolve;
-use tenterhook_programs::{FileRunner, Role};
+use tenterhook_programs::{FileRunner, Role, find_project_files};
 
 use super::super::described_command::DescribedCommand;
 use super::super::effect::ExecLocation;
 use super::super::run_file::{RunFile, RunText};
 use super::ShellReader;
-use super::interpreter::runs_what_it_fetches;
 use super::scope::ShellScope;
 use super::word::ShellWord;
 
+/// Maximum number of words of a program that are kept to find its files.
+const MAX_TASK_WORDS: usize = 16;
 /// Maximum number of files that are listed for one call.
 const MAX_RUN_FILES: usize = 8;
 
@@ -30,9 +31,26 @@ impl ShellReader<'_> {
         if runner == FileRunner::PythonModule {
             self.run_module_tasks(described, scope);
         }
-        let Some(file) = task_file(runner, described, scope) else { return };
+        if let Some(file) = task_file(runner, described, scope) {
+            self.run_task_file(&file, program, scope);
+        }
+    }
+
+    /// Reads the files of the project that a program runs or loads without being given their names.
+    pub(super) fn run_project_files(&mut self, program: &str, words: &[ShellWord], scope: &ShellScope) {
+        let known = words.iter().filter(|word| !word.dynamic && !word.pattern).map(|word| word.text.as_str());
+        if find_project_files(program, &known).next().is_none() {
+            return;
+        }
+        let Some(path) = scope.cwd.expected().map(str::to_owned) else { return };
+        let tasks = std::iter::once(program).chain(known.take(MAX_TASK_WORDS)).map(str::to_owned).collect();
+        self.run_task_file(&RunFile { path, runner: FileRunner::ProjectFiles, tasks }, program, scope);
+    }
+
+    /// Reads the commands of a task runner's file, if its content is known.
+    fn run_task_file(&mut self, file: &RunFile, program: &str, scope: &ShellScope) {
         let Some(RunText { directory, texts, .. }) = self.request_file(file.clone(), scope) else { return };
-        if !self.running_files.insert(file_key(&file)) {
+        if !self.running_files.insert(file_key(file)) {
             return;
         }
         let own = self.last_command();
@@ -46,7 +64,7 @@ impl ShellReader<'_> {
                 Some(language) => self.run_task_code(language, &piece.text, program, own, &inner),
             }
         }
-        self.running_files.remove(&file_key(&file));
+        self.running_files.remove(&file_key(file));
     }
 
     /// Reads the code of a task. Languages without a reader are skipped.
@@ -58,10 +76,8 @@ impl ShellReader<'_> {
         own: Option<usize>,
         scope: &ShellScope,
     ) {
+        self.mark_signs(text, own);
         let Some(language) = CodeLanguage::from_name(language) else { return };
-        if runs_what_it_fetches(text) {
-            self.mark_act(own, "runs-fetched");
-        }
         self.read_code(language, text, program, own, scope);
     }
 

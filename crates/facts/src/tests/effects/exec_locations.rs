@@ -170,7 +170,7 @@ fn texts_in_other_places() {
         ("expect -c 'spawn rm -rf /srv/x'", "delete! /srv/x"),
         ("osascript -e 'do shell script \"rm -rf /srv/x\"'", "delete! /srv/x"),
         ("PROMPT_COMMAND='rm -rf /srv/x' bash -i", "delete! /srv/x"),
-        ("BASH_ENV=/tmp/x bash -c ls", "run /tmp/x"),
+        ("BASH_ENV=/tmp/x bash -c ls", "run /tmp/x, run /tmp/x"),
         ("GIT_SSH_COMMAND='rm -rf /srv/x' git fetch", "delete! /srv/x"),
         ("alias x='rm -rf'; x /srv/x", "delete! /srv/x"),
         ("coproc rm -rf /srv/x", "delete! /srv/x"),
