@@ -222,10 +222,10 @@ impl Configuration {
     }
 
     /// Returns the configuration of a daemon that serves other accounts: files of a call are read with the rights of
-    /// the account that makes the call.
+    /// the account that makes the call, and no snapshots are taken.
     #[must_use]
     pub fn for_other_accounts(self) -> Self {
-        Self { file_rights: FileRights::Caller, ..self }
+        Self { file_rights: FileRights::Caller, snapshots: None, ..self }
     }
 
     /// Builds a generation for the caller's engine. Session state is stored.
@@ -535,7 +535,7 @@ impl RuleJudge {
         let snapshots = self.snapshots.as_ref()?;
         let covered = CallSnapshots::cover(event, facts, judged)?;
         let state = self.memory.state_of(event, &self.set);
-        let rest = self.judge_facts(event, &covered.rest, &state);
+        let rest = self.judge_facts(event, &covered.rest, &state, None);
         if rest.findings.iter().any(|finding| finding.decision >= Decision::Ask) {
             return None;
         }

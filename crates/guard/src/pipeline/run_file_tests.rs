@@ -25,7 +25,8 @@ impl Project {
         let read = Configuration::read_trusted(&home, &Env::default(), &WorkDirs::default());
         let memory = SessionMemory::read_write(read.sessions);
         let judge =
-            RuleJudge::new(read.rules, Some(dir.path()), 0, memory, KnownServers::Unknown, read.file_rights);
+            RuleJudge::new(read.rules, Some(dir.path()), 0, memory, KnownServers::Unknown, read.file_rights)
+                .with_snapshots(read.snapshots);
         Self { dir, judge, calls: std::cell::Cell::default() }
     }
 
