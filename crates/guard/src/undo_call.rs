@@ -195,8 +195,7 @@ fn classify_command(name: &str, arguments: &[&str]) -> Option<GitCallKind> {
         "restore" if arguments.iter().all(|argument| !argument.starts_with('-')) => {
             Some(GitCallKind::Discard)
         }
-        "restore" | "reset" | "read-tree" | "rm" => Some(GitCallKind::Reset),
-        "checkout-index" => Some(GitCallKind::Reset),
+        "restore" | "reset" | "read-tree" | "rm" | "checkout-index" => Some(GitCallKind::Reset),
         "clean" => Some(GitCallKind::Clean {
             ignored: count_letter(arguments, 'x') + count_letter(arguments, 'X') > 0,
             repositories: count_letter(arguments, 'f') + count_word(arguments, "--force") > 1,
