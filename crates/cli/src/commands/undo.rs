@@ -52,23 +52,26 @@ pub(crate) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let store = UndoStore::open(&home.undo(), UndoLimits::default()).map_err(to_command_error)?;
+    let store =
+        UndoStore::open(&home.undo(), UndoLimits::default()).map_err(|error| to_command_error(&error))?;
     if args.target.as_deref() == Some("list") {
         return list(context, &store);
     }
-    let snapshots = store.select(&selection(home, args)?).map_err(to_command_error)?;
+    let snapshots = store.select(&selection(home, args)?).map_err(|error| to_command_error(&error))?;
     let paths: Vec<PathBuf> = args.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
     let mut results = Vec::new();
     let mut left = 0;
     for snapshot in &snapshots {
-        let plan = store.plan_restore(&snapshot.id, &paths).map_err(to_command_error)?;
+        let plan = store.plan_restore(&snapshot.id, &paths).map_err(|error| to_command_error(&error))?;
         if args.dry_run {
             left += if args.force { 0 } else { plan.count_conflicts() };
             results.push(json!({"snapshot": snapshot.id, "plan": plan}));
             print_plan(context, &plan)?;
             continue;
         }
-        let report = store.restore(&plan, args.force, call_meta::now_ms()).map_err(to_command_error)?;
+        let report = store
+            .restore(&plan, args.force, call_meta::now_ms())
+            .map_err(|error| to_command_error(&error))?;
         let detail = json!({
             "snapshot": snapshot.id, "restored": report.restored.len(), "left": report.left.len(),
             "saved": report.saved, "force": args.force,
@@ -91,7 +94,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 fn list(context: &Context, store: &UndoStore) -> Result<ExitCode, CommandError> {
-    let snapshots = store.list(&SnapshotFilter::default()).map_err(to_command_error)?;
+    let snapshots = store.list(&SnapshotFilter::default()).map_err(|error| to_command_error(&error))?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"snapshots": snapshots}))?;
     } else if snapshots.is_empty() {
@@ -103,11 +106,7 @@ fn list(context: &Context, store: &UndoStore) -> Result<ExitCode, CommandError> 
 }
 
 fn print_plan(context: &Context, plan: &RestorePlan) -> Result<(), CommandError> {
-    if context.terminal.json {
-        Ok(())
-    } else {
-        context.terminal.print(&format_plan(plan)).map_err(Into::into)
-    }
+    if context.terminal.json { Ok(()) } else { context.terminal.print(&format_plan(plan)) }
 }
 
 /// Returns what to undo. A snapshot id is used as it is; anything else names a record.
@@ -117,9 +116,10 @@ fn selection(home: &Home, args: &Args) -> Result<UndoSelection, CommandError> {
         (None, Some(target)) if is_latest(target) => return Ok(UndoSelection::Last),
         (None, target) => target.clone().unwrap_or_default(),
     };
-    let store = UndoStore::open(&home.undo(), UndoLimits::default()).map_err(to_command_error)?;
+    let store =
+        UndoStore::open(&home.undo(), UndoLimits::default()).map_err(|error| to_command_error(&error))?;
     let filter = SnapshotFilter { id_or_event: Some(target.clone()), ..SnapshotFilter::default() };
-    if !store.list(&filter).map_err(to_command_error)?.is_empty() {
+    if !store.list(&filter).map_err(|error| to_command_error(&error))?.is_empty() {
         return Ok(UndoSelection::IdOrEvent(target));
     }
     let record = find_record(&LedgerHandle::of(home).reader()?, &target)?;
@@ -132,7 +132,7 @@ fn absolute(path: &std::path::Path) -> Result<PathBuf, CommandError> {
     std::path::absolute(path).map_err(|error| CommandError::user(format!("`{}`: {error}", path.display())))
 }
 
-fn to_command_error(error: UndoError) -> CommandError {
+fn to_command_error(error: &UndoError) -> CommandError {
     let message = error.to_string();
     match error {
         UndoError::UnknownSnapshot(_) => {
