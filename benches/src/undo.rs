@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use tenterhook_undo::{CallReference, FileChange, FileTarget, SnapshotRequest, UndoLimits, UndoStore};
+use tenterhook_undo::{CallReference, FileTarget, SnapshotRequest, TargetChange, UndoLimits, UndoStore};
 
 use crate::cases::SetupError;
 use crate::measure::BenchResult;
@@ -33,8 +33,8 @@ pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {
     let store = UndoStore::open(&directory.path().join("undo"), UndoLimits::default()).map_err(failed)?;
     let mut results = Vec::new();
     for (name, change) in [
-        ("undo: snapshot, 1,000 files overwritten", FileChange::Overwrite),
-        ("undo: snapshot, 1,000 files deleted", FileChange::Delete),
+        ("undo: snapshot, 1,000 files overwritten", TargetChange::Overwrite),
+        ("undo: snapshot, 1,000 files deleted", TargetChange::Delete),
     ] {
         let mut samples = Vec::new();
         for number in 0..SAMPLE_COUNT {
@@ -49,7 +49,7 @@ pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {
     Ok(results)
 }
 
-fn request(project: &Path, change: FileChange, now_ms: u64) -> SnapshotRequest {
+fn request(project: &Path, change: TargetChange, now_ms: u64) -> SnapshotRequest {
     SnapshotRequest {
         call: CallReference::default(),
         project: project.to_owned(),

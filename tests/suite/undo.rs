@@ -38,6 +38,8 @@ fn discard(test: &TestContext, arguments: &[&str]) -> String {
     let reply = test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
     assert_eq!(reply.exit, 0, "{}", reply.stderr);
     git(test, arguments);
+    let done = payload.replace("PreToolUse", "PostToolUse");
+    test.run_with(&["hook", "claude-code", "post-tool-use"], done.as_bytes());
     let reply: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     reply["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
 }
@@ -116,6 +118,6 @@ fn unknown_snapshots_are_named_with_a_hint() {
     assert_eq!(listed.exit, 0);
     assert!(listed.stdout.contains("no snapshots"), "{}", listed.stdout);
     let unknown = test.run(&["undo", "last"]);
-    assert_eq!(unknown.exit, 1);
+    assert_eq!(unknown.exit, 2);
     assert!(unknown.stderr.contains("tenterhook undo list"), "{}", unknown.stderr);
 }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use tenterhook_event::{Decision, Event, EventKind, Finding, Origin};
 use tenterhook_facts::{ExecLocation, Facts, ShellCommand};
 use tenterhook_policy::PolicyJudgement;
-use tenterhook_undo::{CallReference, GitCallKind, GitTarget, SnapshotRequest, UndoLimits, UndoStore};
+use tenterhook_undo::{
+    CallReference, GitCallKind, GitTarget, SnapshotError, SnapshotRequest, UndoError, UndoLimits, UndoStore,
+};
 
 /// Paths under which the git program is called. Another program of that name may do anything.
 const GIT_PROGRAMS: &[&str] =
@@ -35,6 +37,17 @@ pub(crate) struct CoveredCall {
     targets: Vec<GitTarget>,
     /// Facts without the commands that the snapshot covers.
     pub(crate) rest: Facts,
+}
+
+/// Why no snapshot was taken. The reason is part of the trace.
+#[derive(Debug, thiserror::Error)]
+enum SnapshotRefusal {
+    #[error("the project is unknown")]
+    UnknownProject,
+    #[error(transparent)]
+    Store(#[from] UndoError),
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
 }
 
 // === impl CallSnapshots ===
@@ -96,8 +109,14 @@ impl CallSnapshots {
         }
     }
 
-    fn take(&self, event: &Event, covered: CoveredCall, rules: &[Arc<str>]) -> Result<String, String> {
-        let project = event.project.as_deref().or(event.cwd.as_deref()).ok_or("the project is unknown")?;
+    fn take(
+        &self,
+        event: &Event,
+        covered: CoveredCall,
+        rules: &[Arc<str>],
+    ) -> Result<String, SnapshotRefusal> {
+        let project =
+            event.project.as_deref().or(event.cwd.as_deref()).ok_or(SnapshotRefusal::UnknownProject)?;
         let reason = rules.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
         let call = CallReference {
             reason,
@@ -112,9 +131,8 @@ impl CallSnapshots {
             git: covered.targets,
             now_ms: event.ts.unix_ms(),
         };
-        let store = UndoStore::open(&self.directory, UndoLimits::default());
-        let store = store.map_err(|error| error.to_string())?;
-        store.take_snapshot(&request).map(|manifest| manifest.id).map_err(|error| error.to_string())
+        let store = UndoStore::open(&self.directory, UndoLimits::default())?;
+        Ok(store.take_snapshot(&request)?.id)
     }
 
     /// Notes the state of the saved files after a call, so that later changes are recognised as newer work.

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use crate::error::SnapshotError;
 use crate::limits::{Deadline, UndoLimits};
 use crate::manifest::{EntryRole, SavedContent, SavedEntry, StorageMethod};
-use crate::request::FileChange;
+use crate::request::TargetChange;
 use crate::root_directory::RootDirectory;
 use crate::scan::{ScannedEntry, ScannedKind, device_of};
 use crate::stored_path::StoredPath;
@@ -159,7 +159,7 @@ impl<'a> ContentWriter<'a> {
     ) -> Result<Option<SavedContent>, SnapshotError> {
         let root = self.roots.get(entry.root).ok_or_else(|| SnapshotError::storage(Errno::INVAL))?;
         let place = || root.path().join(&entry.path);
-        let wants_link = entry.change == FileChange::Delete
+        let wants_link = entry.change == TargetChange::Delete
             && (size > MAX_PACKED_DELETE_BYTES || entry.role == EntryRole::GitObject);
         if wants_link && entry.device == self.device && self.link_file(root, entry, number)? {
             let stored = StorageMethod::HardLinked { file: number };

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::content::open_content;
 use crate::git::{MAX_INDEX_BYTES, hash_index};
-use crate::manifest::{EntryRole, FileStamp, SavedContent, SavedEntry, StorageMethod};
+use crate::manifest::{EntryRole, EntryStamp, SavedContent, SavedEntry, StorageMethod};
 use crate::root_directory::RootDirectory;
 use crate::scan::{permissions_of, read_link, stamp_of};
 
@@ -26,7 +26,7 @@ pub(crate) enum CurrentState {
     /// The path has the saved type, content and permissions.
     Same,
     /// The path has the saved type, but other content or permissions.
-    Different(FileStamp),
+    Different(EntryStamp),
     /// The path cannot be replaced, for this reason.
     Blocked(&'static str),
 }
@@ -51,7 +51,7 @@ pub(crate) fn find_damage(directory: &Path, entry: &SavedEntry) -> Option<&'stat
     }
 }
 
-fn stamp_of_file(file: &File) -> Option<FileStamp> {
+fn stamp_of_file(file: &File) -> Option<EntryStamp> {
     rustix::fs::fstat(file).ok().map(|found| stamp_of(&found))
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn read_current(
 }
 
 /// Returns the stamp of a path, with the hash of its entries if it is a git index.
-pub(crate) fn read_stamp(root: &RootDirectory, entry: &SavedEntry, found: &Stat) -> FileStamp {
+pub(crate) fn read_stamp(root: &RootDirectory, entry: &SavedEntry, found: &Stat) -> EntryStamp {
     let stamp = stamp_of(found);
     if !entry.is_git_index() || stamp.size > MAX_INDEX_BYTES {
         return stamp;
@@ -108,7 +108,7 @@ pub(crate) fn read_stamp(root: &RootDirectory, entry: &SavedEntry, found: &Stat)
     let mut bytes = Vec::new();
     let read = root.open_file(entry.path.as_path()).map_err(std::io::Error::from);
     let read = read.and_then(|file| file.take(MAX_INDEX_BYTES).read_to_end(&mut bytes));
-    FileStamp { index_hash: read.ok().and_then(|_| hash_index(&bytes)), ..stamp }
+    EntryStamp { index_hash: read.ok().and_then(|_| hash_index(&bytes)), ..stamp }
 }
 
 /// Decides between a path that is missing and a path that cannot be created.

@@ -47,7 +47,7 @@ pub struct SnapshotManifest {
 /// A path that a snapshot does not contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedPath {
-    /// Absolute path.
+    /// Absolute path of what was skipped.
     pub path: StoredPath,
     /// Why it was skipped.
     pub reason: String,
@@ -60,7 +60,7 @@ pub struct SavedEntry {
     pub root: usize,
     /// Path relative to the root.
     pub path: StoredPath,
-    /// Permission bits.
+    /// Permission bits of the file or directory.
     pub mode: u32,
     /// Time of the last change.
     pub modified: FileTime,
@@ -94,7 +94,7 @@ pub enum EntryRole {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "type")]
 pub enum SavedContent {
-    /// A directory.
+    /// A directory, without its entries.
     Directory,
     /// A symbolic link.
     Symlink {
@@ -155,7 +155,7 @@ pub struct SavedRef {
 
 /// Identifies one state of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FileStamp {
+pub(crate) struct EntryStamp {
     pub(crate) inode: u64,
     pub(crate) size: u64,
     pub(crate) modified: FileTime,
@@ -169,14 +169,14 @@ pub(crate) struct FileStamp {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StateAfterCall {
     /// One stamp per entry, in the order of the entries; `None` if the path does not exist.
-    pub(crate) entries: Vec<Option<FileStamp>>,
+    pub(crate) entries: Vec<Option<EntryStamp>>,
     /// All refs of the repositories.
     pub(crate) refs: Vec<SavedRef>,
 }
 
-// === impl FileStamp ===
+// === impl EntryStamp ===
 
-impl FileStamp {
+impl EntryStamp {
     /// Whether two stamps identify the same content. The undo of a later call restores a file with its time, but as a new
     /// file. `git status` writes an index again without changing an entry.
     pub(crate) fn is_same_state(&self, other: &Self) -> bool {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::current::{CurrentState, find_damage, read_current};
 use crate::error::UndoError;
 use crate::git::find_ref_change;
-use crate::manifest::{EntryRole, FileStamp, FileTime, SavedEntry, SavedRef, SnapshotManifest};
+use crate::manifest::{EntryRole, EntryStamp, FileTime, SavedEntry, SavedRef, SnapshotManifest};
 use crate::store::{LoadedSnapshot, UndoStore};
 use crate::stored_path::StoredPath;
 
@@ -20,7 +20,7 @@ const CALL_WINDOW_MS: u64 = 5_000;
 /// What a restore would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestorePlan {
-    /// The snapshot.
+    /// The snapshot that is restored.
     pub snapshot: SnapshotManifest,
     /// All paths and refs that differ from the snapshot, in the order in which they are restored.
     pub items: Vec<PlannedRestore>,
@@ -42,7 +42,7 @@ pub struct PlannedRestore {
     pub(crate) item: ItemIndex,
     /// State of the path when the plan was made. The path is not replaced if it has changed since.
     #[serde(skip)]
-    pub(crate) seen: Option<FileStamp>,
+    pub(crate) seen: Option<EntryStamp>,
 }
 
 /// Position of an item in the lists of a snapshot.
@@ -155,7 +155,7 @@ fn by_name(refs: &[SavedRef]) -> RefValues<'_> {
 /// Decides what to do with a path; `None` if it is unchanged. `after` is the state directly after the call, if known.
 fn decide(
     current: &CurrentState,
-    after: Option<&Option<FileStamp>>,
+    after: Option<&Option<EntryStamp>>,
     damage: Option<&'static str>,
     taken_ms: u64,
 ) -> Option<RestoreAction> {
@@ -256,9 +256,9 @@ mod tests {
 
     const TAKEN_MS: u64 = 1_000_000;
 
-    fn stamp(seconds: i64) -> FileStamp {
+    fn stamp(seconds: i64) -> EntryStamp {
         let time = FileTime(seconds, 0);
-        FileStamp { inode: 1, size: 2, modified: time, changed: time, index_hash: None }
+        EntryStamp { inode: 1, size: 2, modified: time, changed: time, index_hash: None }
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
             decide(&different, Some(&Some(stamp(1_001))), None, TAKEN_MS),
             Some(RestoreAction::Replace)
         );
-        let is_conflict = |current: &CurrentState, after: Option<Option<FileStamp>>| {
+        let is_conflict = |current: &CurrentState, after: Option<Option<EntryStamp>>| {
             matches!(decide(current, after.as_ref(), None, TAKEN_MS), Some(RestoreAction::Conflict { .. }))
         };
         assert!(is_conflict(&different, Some(Some(stamp(1_000)))));

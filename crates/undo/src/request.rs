@@ -35,17 +35,17 @@ pub struct CallReference {
 /// A path that the call deletes or overwrites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileTarget {
-    /// Absolute path.
+    /// Absolute path of the file or directory.
     pub path: PathBuf,
     /// What happens to the path.
-    pub change: FileChange,
+    pub change: TargetChange,
     /// Whether everything below the path is affected.
     pub recursive: bool,
 }
 
 /// How the content of a file is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileChange {
+pub enum TargetChange {
     /// The file is deleted or moved, and nothing in the call writes to it. A hard link keeps the content.
     Delete,
     /// The file may be written in place. A hard link would show the new content, so the file is copied.

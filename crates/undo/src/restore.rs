@@ -17,9 +17,9 @@ use sha2::{Digest, Sha256};
 use crate::content::{encode_hash, open_content};
 use crate::error::UndoError;
 use crate::limits::Deadline;
-use crate::manifest::{EntryRole, FileStamp, SavedContent, SavedEntry, SavedRef};
+use crate::manifest::{EntryRole, EntryStamp, SavedContent, SavedEntry, SavedRef};
 use crate::plan::{ItemIndex, PlannedRestore, RestoreAction, RestorePlan};
-use crate::request::{CallReference, FileChange};
+use crate::request::{CallReference, TargetChange};
 use crate::root_directory::RootDirectory;
 use crate::scan::{Scanner, stamp_of};
 use crate::store::{LoadedSnapshot, RESTORE_REASON, UndoStore};
@@ -117,7 +117,7 @@ impl UndoStore {
                     let Some(entry) = snapshot.entries.get(number) else { continue };
                     let Some(top) = snapshot.manifest.roots.get(entry.root) else { continue };
                     let root = scanner.add_root(top.as_path()).map_err(failed)?;
-                    let change = FileChange::Overwrite;
+                    let change = TargetChange::Overwrite;
                     scanner.add_path(root, entry.path.as_path(), change, entry.role).map_err(failed)?;
                 }
                 ItemIndex::Ref(number) => {
@@ -148,7 +148,7 @@ fn restore_entry(
     root: &RootDirectory,
     directory: &Path,
     entry: &SavedEntry,
-    seen: Option<&FileStamp>,
+    seen: Option<&EntryStamp>,
 ) -> std::io::Result<()> {
     let path = entry.path.as_path();
     if entry.content == SavedContent::Directory {
@@ -185,7 +185,7 @@ fn put_in_place(
     temporary: &TemporaryName<'_>,
     name: &OsStr,
     role: EntryRole,
-    seen: Option<&FileStamp>,
+    seen: Option<&EntryStamp>,
 ) -> std::io::Result<()> {
     let changed = || std::io::Error::other("it was changed while the restore ran");
     match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use crate::error::SnapshotError;
 use crate::limits::{Deadline, UndoLimits};
-use crate::manifest::{EntryRole, FileStamp, FileTime, SkippedPath};
-use crate::request::{FileChange, FileTarget};
+use crate::manifest::{EntryRole, EntryStamp, FileTime, SkippedPath};
+use crate::request::{FileTarget, TargetChange};
 use crate::root_directory::RootDirectory;
 use crate::stored_path::StoredPath;
 
@@ -31,7 +31,7 @@ pub(crate) struct ScannedEntry {
     pub(crate) modified: FileTime,
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    pub(crate) change: FileChange,
+    pub(crate) change: TargetChange,
     pub(crate) role: EntryRole,
 }
 
@@ -120,7 +120,7 @@ impl<'l> Scanner<'l> {
         &mut self,
         root: usize,
         path: &Path,
-        change: FileChange,
+        change: TargetChange,
         role: EntryRole,
     ) -> Result<(), SnapshotError> {
         let directory = self.root(root)?;
@@ -136,7 +136,7 @@ impl<'l> Scanner<'l> {
         &mut self,
         root: usize,
         path: &Path,
-        change: FileChange,
+        change: TargetChange,
         role: EntryRole,
         choose: &dyn Fn(&Path, FileType) -> WalkChoice,
     ) -> Result<(), SnapshotError> {
@@ -204,7 +204,7 @@ impl<'l> Scanner<'l> {
         root: usize,
         path: PathBuf,
         found: &Stat,
-        change: FileChange,
+        change: TargetChange,
         role: EntryRole,
     ) -> Result<(), SnapshotError> {
         if self.entries.len().is_multiple_of(ENTRIES_PER_TIME_CHECK) {
@@ -270,9 +270,9 @@ pub(crate) fn read_link(root: &RootDirectory, path: &Path) -> rustix::io::Result
 }
 
 /// Returns what identifies one state of a file.
-pub(crate) fn stamp_of(found: &Stat) -> FileStamp {
+pub(crate) fn stamp_of(found: &Stat) -> EntryStamp {
     let nanoseconds = |value| u32::try_from(value).unwrap_or_default();
-    FileStamp {
+    EntryStamp {
         inode: inode_of(found),
         size: u64::try_from(found.st_size).unwrap_or_default(),
         modified: FileTime(found.st_mtime, nanoseconds(found.st_mtime_nsec)),

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
+use tenterhook_files::{FileClass, read_bytes};
 
 use crate::content::{ContentWriter, create_new};
 use crate::current::read_stamp;
@@ -31,6 +32,12 @@ const AFTER_FILE: &str = "after.json";
 
 /// Ending of a snapshot's directory while it is written.
 pub(crate) const UNFINISHED_ENDING: &str = ".tmp";
+
+/// Maximum size of a manifest.
+const MAX_MANIFEST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Maximum size of the file with the state after a call.
+const MAX_STATE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Number of recent snapshots among which the one of a finished call is searched.
 const RECENT_SNAPSHOTS: usize = 16;
@@ -279,10 +286,9 @@ impl UndoStore {
             return Err(UndoError::UnknownSnapshot(id.to_owned()));
         }
         let path = self.directory.join(id).join(MANIFEST_FILE);
-        let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => UndoError::UnknownSnapshot(id.to_owned()),
-            _ => UndoError::io(&path, error),
-        })?;
+        let bytes = read_bytes(&path, FileClass::State, MAX_MANIFEST_BYTES);
+        let bytes = bytes.map_err(|error| UndoError::io(&path, error))?;
+        let bytes = bytes.ok_or_else(|| UndoError::UnknownSnapshot(id.to_owned()))?;
         let manifest: SnapshotManifest =
             serde_json::from_slice(&bytes).map_err(|error| UndoError::invalid(id, &error))?;
         if manifest.format != MANIFEST_FORMAT || manifest.id != id {
@@ -296,7 +302,9 @@ impl UndoStore {
         let manifest = self.read_manifest(id)?;
         let directory = self.directory.join(id);
         let path = directory.join(ENTRIES_FILE);
-        let file = File::open(&path).map_err(|error| UndoError::io(&path, error))?;
+        let file =
+            tenterhook_files::open(&path, FileClass::State).map_err(|error| UndoError::io(&path, error))?;
+        let file = file.ok_or_else(|| UndoError::invalid(id, &"entries are missing"))?;
         let (mut entries, mut refs) = (Vec::new(), Vec::new());
         for line in BufReader::new(file).lines() {
             let line = line.map_err(|error| UndoError::io(&path, error))?;
@@ -308,7 +316,7 @@ impl UndoStore {
         if (entries.len(), refs.len()) != (manifest.entries, manifest.refs) {
             return Err(UndoError::invalid(id, &"entries are missing"));
         }
-        let after = std::fs::read(directory.join(AFTER_FILE)).ok();
+        let after = read_bytes(&directory.join(AFTER_FILE), FileClass::State, MAX_STATE_BYTES).ok().flatten();
         let after = after.and_then(|bytes| serde_json::from_slice::<StateAfterCall>(&bytes).ok());
         let after = after.filter(|after| after.entries.len() == entries.len());
         Ok(LoadedSnapshot { manifest, entries, refs, after, directory })
@@ -387,5 +395,10 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), SnapshotError> 
 }
 
 fn sync_directory(path: &Path) -> Result<(), SnapshotError> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(SnapshotError::storage)
+    let directory =
+        rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    directory
+        .map_err(std::io::Error::from)
+        .and_then(|directory| File::from(directory).sync_all())
+        .map_err(SnapshotError::storage)
 }

@@ -184,6 +184,14 @@ pub(super) const PAGES: &[Page] = &[
         ..DEFAULT
     },
     Page {
+        path: "docs/guide/undo.md",
+        instead: &[(
+            "tenterhook undo last",
+            Test("tests/suite/undo.rs::fn discarded_work_is_saved_without_a_question_and_restored"),
+        )],
+        ..DEFAULT
+    },
+    Page {
         path: "docs/guide/templates.md",
         setup: publishes_hooks,
         values: &[("1f0c9c1", published_commit), ("9b1d…", published_hash)],

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::content::encode_hash;
 use crate::error::SnapshotError;
-use crate::manifest::{FileStamp, FileTime};
+use crate::manifest::{EntryStamp, FileTime};
 use crate::root_directory::RootDirectory;
 use crate::scan::stamp_of;
 
@@ -79,7 +79,7 @@ impl GitIndex {
 
     /// Whether a file is in the state in which git last saw it. A file that was changed in the same moment as the
     /// index may have other content, so it does not count as clean.
-    pub(super) fn is_clean(&self, file: &IndexedFile, found: &FileStamp) -> bool {
+    pub(super) fn is_clean(&self, file: &IndexedFile, found: &EntryStamp) -> bool {
         let same = |indexed: (u32, u32), time: FileTime| {
             i64::from(indexed.0) == time.0 && indexed.1 == time.1 && indexed.1 != 0
         };

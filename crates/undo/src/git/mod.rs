@@ -14,7 +14,7 @@ use rustix::fs::FileType;
 
 use crate::error::SnapshotError;
 use crate::manifest::{EntryRole, SavedRef};
-use crate::request::{FileChange, GitCallKind, GitTarget};
+use crate::request::{GitCallKind, GitTarget, TargetChange};
 use crate::scan::{Scanner, WalkChoice, stamp_of};
 use index::{GitIndex, IndexedFile};
 pub(crate) use index::{MAX_INDEX_BYTES, hash_index};
@@ -93,11 +93,11 @@ fn scan_at_depth(
     }
     match target.kind {
         GitCallKind::Clean { ignored, repositories } => {
-            let walk = UntrackedWalk { index: &index, ignored, repositories, change: FileChange::Delete };
+            let walk = UntrackedWalk { index: &index, ignored, repositories, change: TargetChange::Delete };
             walk.add(scanner, work_root)?;
         }
         kind if kind.may_overwrite_untracked() => {
-            let change = FileChange::Overwrite;
+            let change = TargetChange::Overwrite;
             let walk = UntrackedWalk { index: &index, ignored: false, repositories: false, change };
             walk.add(scanner, work_root)?;
         }
@@ -125,7 +125,7 @@ fn add_state(
     path: &Path,
     role: EntryRole,
 ) -> Result<(), SnapshotError> {
-    scanner.add_tree(root, path, FileChange::Overwrite, role, &|path, _| {
+    scanner.add_tree(root, path, TargetChange::Overwrite, role, &|path, _| {
         // Another git process holds a lock file only for a moment.
         if path.extension().is_some_and(|extension| extension == "lock") {
             WalkChoice::Skip
@@ -139,7 +139,7 @@ fn add_state(
 /// `git gc` may. Objects and packs are never written in place, so hard links of them are safe copies.
 fn add_objects(scanner: &mut Scanner<'_>, common_root: usize) -> Result<(), SnapshotError> {
     let objects = Path::new("objects");
-    scanner.add_tree(common_root, objects, FileChange::Delete, EntryRole::GitObject, &|path, kind| {
+    scanner.add_tree(common_root, objects, TargetChange::Delete, EntryRole::GitObject, &|path, kind| {
         let name = path.file_name().map_or(&b""[..], |name| name.as_bytes());
         match kind {
             FileType::Directory if name == b"info" => WalkChoice::Skip,
@@ -160,7 +160,7 @@ fn add_tracked_files(
         if kind.restores_from_index() && is_unchanged(scanner, root, index, file)? {
             continue;
         }
-        scanner.add_path(root, &file.path, FileChange::Overwrite, EntryRole::Work)?;
+        scanner.add_path(root, &file.path, TargetChange::Overwrite, EntryRole::Work)?;
     }
     Ok(())
 }
@@ -184,7 +184,7 @@ struct UntrackedWalk<'i> {
     index: &'i GitIndex,
     ignored: bool,
     repositories: bool,
-    change: FileChange,
+    change: TargetChange,
 }
 
 impl UntrackedWalk<'_> {
@@ -206,7 +206,7 @@ impl UntrackedWalk<'_> {
                 FileType::Directory if !self.repositories && is_repository(&top.join(path)) => {
                     WalkChoice::Skip
                 }
-                FileType::Directory if self.change == FileChange::Overwrite => WalkChoice::Enter,
+                FileType::Directory if self.change == TargetChange::Overwrite => WalkChoice::Enter,
                 _ => WalkChoice::Include,
             }
         })

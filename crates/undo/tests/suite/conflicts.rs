@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use tenterhook_undo::{
-    FileChange, GitCallKind, RestoreAction, SnapshotManifest, UndoSelection, format_plan, format_report,
+    GitCallKind, RestoreAction, SnapshotManifest, TargetChange, UndoSelection, format_plan, format_report,
     format_snapshots,
 };
 
@@ -22,7 +22,7 @@ fn a_file_changed_after_the_call_is_left_unless_forced_and_the_undo_can_be_undon
     let project = TestProject::empty();
     project.write("one", "1 old");
     project.write("two", "2 old");
-    let manifest = project.run_call(&project.file_request(&["one", "two"], FileChange::Overwrite), || {
+    let manifest = project.run_call(&project.file_request(&["one", "two"], TargetChange::Overwrite), || {
         project.shell("echo call > one; echo call > two");
     });
     project.write("two", "newer work");
@@ -57,7 +57,7 @@ fn a_file_changed_after_the_call_is_left_unless_forced_and_the_undo_can_be_undon
 fn a_file_created_again_after_it_was_deleted_is_newer_work() {
     let project = TestProject::empty();
     project.write("one", "old");
-    let manifest = project.run_call(&project.file_request(&["one"], FileChange::Delete), || {
+    let manifest = project.run_call(&project.file_request(&["one"], TargetChange::Delete), || {
         project.shell("rm one");
     });
     project.write("one", "new");
@@ -115,7 +115,7 @@ fn a_deleted_branch_comes_back_beside_newer_commits() {
 fn without_the_end_of_the_call_its_changes_are_recognised_by_their_time() {
     let project = TestProject::empty();
     project.write("one", "old");
-    let mut request = project.file_request(&["one"], FileChange::Overwrite);
+    let mut request = project.file_request(&["one"], TargetChange::Overwrite);
     let recent = project.store.take_snapshot(&request).unwrap();
     request.now_ms -= 60_000;
     let earlier = project.store.take_snapshot(&request).unwrap();
@@ -131,7 +131,7 @@ fn a_restore_never_writes_through_a_link() {
     project.write("plain", "old");
     std::fs::create_dir(project.top.join("victim")).unwrap();
     std::fs::write(project.top.join("victim/file"), "untouched").unwrap();
-    let request = project.file_request(&["dir", "plain"], FileChange::Delete);
+    let request = project.file_request(&["dir", "plain"], TargetChange::Delete);
     let manifest = project.run_call(&request, || project.shell("rm -r dir plain"));
     symlink(project.top.join("victim"), project.path("dir")).unwrap();
     symlink(project.top.join("victim/file"), project.path("plain")).unwrap();
@@ -150,7 +150,7 @@ fn a_path_that_changes_after_the_plan_is_left() {
     let project = TestProject::empty();
     project.write("one", "old");
     project.write("two", "old");
-    let request = project.file_request(&["one", "two"], FileChange::Overwrite);
+    let request = project.file_request(&["one", "two"], TargetChange::Overwrite);
     let manifest = project.run_call(&request, || project.shell("echo call > one; rm two"));
     let plan = project.store.plan_restore(&manifest.id, &[]).unwrap();
     assert_eq!(plan.count_restorable(), 2);
@@ -166,7 +166,7 @@ fn a_path_that_changes_after_the_plan_is_left() {
 fn a_hard_link_that_was_written_in_place_is_reported() {
     let project = TestProject::empty();
     project.write("large", &"z".repeat(100_000));
-    let request = project.file_request(&["large"], FileChange::Delete);
+    let request = project.file_request(&["large"], TargetChange::Delete);
     let manifest = project.run_call(&request, || project.shell("echo oops > large; rm large"));
     let found = actions(&project, &manifest);
     assert!(matches!(found[..], [(_, RestoreAction::Blocked { .. })]), "{found:?}");
@@ -176,7 +176,7 @@ fn a_hard_link_that_was_written_in_place_is_reported() {
 fn damaged_content_is_not_restored() {
     let project = TestProject::empty();
     project.write("one", "old");
-    let manifest = project.run_call(&project.file_request(&["one"], FileChange::Overwrite), || {
+    let manifest = project.run_call(&project.file_request(&["one"], TargetChange::Overwrite), || {
         project.shell("rm one");
     });
     std::fs::write(project.top.join("state/undo").join(&manifest.id).join("pack-0"), "bad").unwrap();

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tenterhook_undo::{
-    CallReference, FileChange, FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, UndoLimits,
+    CallReference, FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange, UndoLimits,
     UndoStore,
 };
 
@@ -45,7 +45,7 @@ fn delete_request(project: &Path) -> SnapshotRequest {
         project: project.to_owned(),
         files: vec![FileTarget {
             path: project.join("data"),
-            change: FileChange::Overwrite,
+            change: TargetChange::Overwrite,
             recursive: true,
         }],
         git: Vec::new(),

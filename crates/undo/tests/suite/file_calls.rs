@@ -5,7 +5,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-use tenterhook_undo::{FileChange, FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest};
+use tenterhook_undo::{FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange};
 
 use crate::project::{TestProject, now_ms};
 
@@ -22,7 +22,7 @@ fn a_deleted_tree_comes_back_with_links_permissions_and_times() {
     symlink("missing", project.path("src/dangling")).unwrap();
     std::fs::write(project.path("src").join(std::ffi::OsStr::from_bytes(b"caf\xe9")), "bytes").unwrap();
     let tree = project.tree();
-    let manifest = project.run_call(&project.file_request(&["src"], FileChange::Delete), || {
+    let manifest = project.run_call(&project.file_request(&["src"], TargetChange::Delete), || {
         project.shell("rm -rf src");
     });
     assert!(!project.path("src").exists());
@@ -43,7 +43,7 @@ fn an_overwritten_file_comes_back() {
         project.write("data", &"y".repeat(size));
         project.set_mode("data", 0o640);
         let tree = project.tree();
-        let manifest = project.run_call(&project.file_request(&["data"], FileChange::Overwrite), || {
+        let manifest = project.run_call(&project.file_request(&["data"], TargetChange::Overwrite), || {
             project.shell("echo other > data");
         });
         assert_eq!(project.read("data"), "other\n");
@@ -56,7 +56,7 @@ fn an_overwritten_file_comes_back() {
 fn a_moved_file_and_a_replaced_link_come_back() {
     let project = TestProject::repository();
     let manifest =
-        project.run_call(&project.file_request(&["README.md", "link"], FileChange::Delete), || {
+        project.run_call(&project.file_request(&["README.md", "link"], TargetChange::Delete), || {
             project.shell("mv README.md elsewhere && ln -sf run.sh link");
         });
     project.undo(&manifest);
@@ -70,7 +70,7 @@ fn the_whole_project_can_be_saved_except_the_state_directory() {
     let project = TestProject::repository();
     let request = SnapshotRequest {
         project: project.top.clone(),
-        files: vec![FileTarget { path: project.top.clone(), change: FileChange::Delete, recursive: true }],
+        files: vec![FileTarget { path: project.top.clone(), change: TargetChange::Delete, recursive: true }],
         ..project.request()
     };
     let first = project.store.take_snapshot(&request).unwrap();
@@ -83,7 +83,7 @@ fn special_files_are_named_and_skipped() {
     let project = TestProject::empty();
     project.write("dir/file", "text");
     project.shell("mkfifo dir/pipe");
-    let manifest = project.run_call(&project.file_request(&["dir"], FileChange::Delete), || {
+    let manifest = project.run_call(&project.file_request(&["dir"], TargetChange::Delete), || {
         project.shell("rm -r dir");
     });
     assert_eq!(manifest.skipped.len(), 1);
@@ -99,13 +99,13 @@ fn a_path_outside_the_project_is_refused_and_so_is_one_behind_a_link() {
     std::fs::write(project.top.join("other/file"), "text").unwrap();
     symlink("../other", project.path("link")).unwrap();
     for path in [project.top.join("other/file"), project.path("link/file"), "relative".into(), "/".into()] {
-        let target = FileTarget { path: path.clone(), change: FileChange::Delete, recursive: true };
+        let target = FileTarget { path: path.clone(), change: TargetChange::Delete, recursive: true };
         let request = SnapshotRequest { files: vec![target], ..project.request() };
         let error = project.store.take_snapshot(&request).unwrap_err();
         assert_eq!(error.kind(), SnapshotErrorKind::NotCovered, "{}", path.display());
     }
     // Deleting the link itself deletes nothing behind it.
-    let manifest = project.run_call(&project.file_request(&["link"], FileChange::Delete), || {
+    let manifest = project.run_call(&project.file_request(&["link"], TargetChange::Delete), || {
         project.shell("rm link");
     });
     assert_eq!(manifest.entries, 1);
@@ -116,14 +116,14 @@ fn a_path_outside_the_project_is_refused_and_so_is_one_behind_a_link() {
 #[test]
 fn a_path_that_does_not_exist_needs_no_snapshot() {
     let project = TestProject::empty();
-    let request = project.file_request(&["missing", "a/b/c"], FileChange::Overwrite);
+    let request = project.file_request(&["missing", "a/b/c"], TargetChange::Overwrite);
     assert_eq!(project.store.take_snapshot(&request).unwrap().entries, 0);
 }
 
 #[test]
 fn snapshots_are_found_by_session_event_and_id() {
     let project = TestProject::repository();
-    let mut request = project.file_request(&["README.md"], FileChange::Overwrite);
+    let mut request = project.file_request(&["README.md"], TargetChange::Overwrite);
     let one = project.store.take_snapshot(&request).unwrap();
     request.call.session = Some("another".to_owned());
     request.call.event = Some("later".to_owned());

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-use tenterhook_undo::{FileChange, SnapshotErrorKind, UndoLimits, UndoStore};
+use tenterhook_undo::{SnapshotErrorKind, TargetChange, UndoLimits, UndoStore};
 
 use crate::project::{TestProject, now_ms, test_limits};
 
@@ -25,7 +25,7 @@ fn many_files_are_saved_and_restored() {
     let limits = UndoLimits { max_files: 2 * count, ..test_limits() };
     let store = UndoStore::open(&project.top.join("state/undo"), limits).unwrap();
     let tree = project.tree();
-    let manifest = store.take_snapshot(&project.file_request(&["many"], FileChange::Delete)).unwrap();
+    let manifest = store.take_snapshot(&project.file_request(&["many"], TargetChange::Delete)).unwrap();
     assert!(manifest.entries > count);
     project.shell("rm -rf many");
     let plan = store.plan_restore(&manifest.id, &[]).unwrap();
@@ -49,11 +49,11 @@ fn a_large_file_is_linked_if_it_is_deleted_and_not_copied_if_it_is_overwritten()
     let limits =
         UndoLimits { max_time: Duration::from_secs(2), max_copy_bytes: 1024 * 1024, ..test_limits() };
     let store = UndoStore::open(&project.top.join("state/undo"), limits).unwrap();
-    let manifest = store.take_snapshot(&project.file_request(&["large"], FileChange::Delete)).unwrap();
+    let manifest = store.take_snapshot(&project.file_request(&["large"], TargetChange::Delete)).unwrap();
     assert_eq!(manifest.bytes, mib * 1024 * 1024);
 
     // Without shared blocks the file would have to be copied.
-    match store.take_snapshot(&project.file_request(&["large"], FileChange::Overwrite)) {
+    match store.take_snapshot(&project.file_request(&["large"], TargetChange::Overwrite)) {
         Ok(manifest) => store.remove(&manifest.id).unwrap(),
         Err(error) => assert_eq!(error.kind(), SnapshotErrorKind::LimitExceeded, "{error}"),
     }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use tenterhook_undo::{
-    FileChange, GitCallKind, SnapshotError, SnapshotErrorKind, SnapshotFilter, UndoLimits, UndoStore,
+    GitCallKind, SnapshotError, SnapshotErrorKind, SnapshotFilter, TargetChange, UndoLimits, UndoStore,
 };
 
 use crate::project::{TestProject, now_ms, test_limits};
@@ -22,7 +22,7 @@ fn count_paths(project: &TestProject) -> usize {
 fn a_snapshot_over_a_limit_fails_and_leaves_nothing_behind() {
     let project = TestProject::repository();
     project.write("large", &"l".repeat(400_000));
-    let request = project.file_request(&[""], FileChange::Overwrite);
+    let request = project.file_request(&[""], TargetChange::Overwrite);
     let limits = [
         UndoLimits { max_files: 5, ..test_limits() },
         UndoLimits { max_bytes: 100_000, ..test_limits() },
@@ -48,7 +48,7 @@ fn an_unreadable_file_fails_the_snapshot() {
     let project = TestProject::empty();
     project.write("secret", "text");
     project.set_mode("secret", 0o000);
-    let request = project.file_request(&["secret"], FileChange::Overwrite);
+    let request = project.file_request(&["secret"], TargetChange::Overwrite);
     let error = project.store.take_snapshot(&request).unwrap_err();
     assert!(matches!(error, SnapshotError::Unreadable { .. }), "{error}");
     assert_eq!(count_paths(&project), 0);
@@ -58,7 +58,7 @@ fn an_unreadable_file_fails_the_snapshot() {
 fn old_snapshots_are_removed_by_age_size_and_number() {
     let project = TestProject::empty();
     project.write("file", &"f".repeat(1000));
-    let mut request = project.file_request(&["file"], FileChange::Overwrite);
+    let mut request = project.file_request(&["file"], TargetChange::Overwrite);
     let start = now_ms();
     let mut ids = Vec::new();
     for number in 0..5 {
@@ -82,7 +82,7 @@ fn old_snapshots_are_removed_by_age_size_and_number() {
 fn old_snapshots_are_removed_when_a_new_one_is_taken() {
     let project = TestProject::empty();
     project.write("file", "text");
-    let mut request = project.file_request(&["file"], FileChange::Overwrite);
+    let mut request = project.file_request(&["file"], TargetChange::Overwrite);
     let first = project.store.take_snapshot(&request).unwrap();
     std::fs::remove_file(project.top.join("state/undo/pruned")).unwrap();
     request.now_ms += 8 * 24 * 3_600_000;

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tenterhook_undo::{
-    CallReference, FileChange, FileTarget, GitCallKind, GitTarget, RestoreReport, SnapshotManifest,
-    SnapshotRequest, UndoLimits, UndoStore,
+    CallReference, FileTarget, GitCallKind, GitTarget, RestoreReport, SnapshotManifest, SnapshotRequest,
+    TargetChange, UndoLimits, UndoStore,
 };
 
 pub(crate) struct TestProject {
@@ -139,7 +139,7 @@ impl TestProject {
         SnapshotRequest { git: vec![target], ..self.request() }
     }
 
-    pub(crate) fn file_request(&self, paths: &[&str], change: FileChange) -> SnapshotRequest {
+    pub(crate) fn file_request(&self, paths: &[&str], change: TargetChange) -> SnapshotRequest {
         let target = |path: &&str| FileTarget { path: self.path(path), change, recursive: true };
         SnapshotRequest { files: paths.iter().map(target).collect(), ..self.request() }
     }

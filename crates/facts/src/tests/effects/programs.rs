@@ -24,7 +24,7 @@ fn removing() {
         ("find ~ -exec rm -rf {} +", "delete! ~/**"),
         ("find ~/x -type f | xargs rm", "delete! ~/x/**"),
         ("ls | xargs rm -rf", "delete! {}?"),
-        ("git ls-files | xargs rm", "delete **"),
+        ("git ls-files | xargs rm", "delete! **"),
         ("for f in ~/*; do rm -rf \"$f\"; done", "delete! ~/*"),
         ("cd / && rm -rf *", "delete! /*"),
         ("fd -e log . /var -x rm", "delete /var/**/…"),
