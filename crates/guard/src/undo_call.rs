@@ -26,6 +26,9 @@ const PLAIN_LAUNCHERS: &[&str] = &["bash", "sh", "zsh", "dash", "env", "command"
 /// Global options of git without a value. Options that name another repository or setting are not in this list.
 const GLOBAL_OPTIONS: &[&str] = &["--no-pager", "-P", "-p", "--paginate", "--no-optional-locks"];
 
+/// Maximum number of git commands in a call that is saved.
+const MAX_COVERED_COMMANDS: usize = 64;
+
 /// Saves what calls would lose, in the state directory.
 #[derive(Debug, Clone)]
 pub struct CallSnapshots {
@@ -156,12 +159,22 @@ fn cover_commands(event: &Event, facts: &Facts) -> Option<CoveredCall> {
     if text.contains("GIT_") {
         return None;
     }
+    let read: Vec<_> = facts.commands.iter().map(|command| (command, read_target(command))).collect();
+    let covered: Vec<_> =
+        read.iter().filter(|(_, target)| target.is_some()).map(|(command, _)| *command).collect();
+    let is_covered = |span, program: &str| {
+        covered.iter().any(|command| command.span == span && command.program == program)
+    };
+    // The text of a loop runs several times. If one of its runs is not known completely, the question stays.
+    let mut unknown = read.iter().filter(|(command, target)| target.is_none() && command.program == "git");
+    if covered.len() > MAX_COVERED_COMMANDS || unknown.any(|(command, _)| is_covered(command.span, "git")) {
+        return None;
+    }
     let mut rest = facts.clone();
+    rest.commands.retain(|command| !is_covered(command.span, &command.program));
+    rest.effects.retain(|effect| !is_covered(effect.span, &effect.by));
     let mut targets = Vec::new();
-    for command in &facts.commands {
-        let Some(target) = read_target(command) else { continue };
-        rest.commands.retain(|other| other.span != command.span || other.program != command.program);
-        rest.effects.retain(|effect| effect.span != command.span || effect.by != command.program);
+    for target in read.into_iter().filter_map(|(_, target)| target) {
         if !targets.contains(&target) {
             targets.push(target);
         }

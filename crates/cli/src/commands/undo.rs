@@ -57,7 +57,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if args.target.as_deref() == Some("list") {
         return list(context, &store);
     }
-    let snapshots = store.select(&selection(home, args)?).map_err(|error| to_command_error(&error))?;
+    let snapshots =
+        store.select(&selection(home, &store, args)?).map_err(|error| to_command_error(&error))?;
     let paths: Vec<PathBuf> = args.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
     let mut results = Vec::new();
     let mut left = 0;
@@ -110,14 +111,12 @@ fn print_plan(context: &Context, plan: &RestorePlan) -> Result<(), CommandError>
 }
 
 /// Returns what to undo. A snapshot id is used as it is; anything else names a record.
-fn selection(home: &Home, args: &Args) -> Result<UndoSelection, CommandError> {
+fn selection(home: &Home, store: &UndoStore, args: &Args) -> Result<UndoSelection, CommandError> {
     let target = match (&args.session, &args.target) {
         (Some(session), _) => return Ok(UndoSelection::Session(session.clone())),
         (None, Some(target)) if is_latest(target) => return Ok(UndoSelection::Last),
         (None, target) => target.clone().unwrap_or_default(),
     };
-    let store =
-        UndoStore::open(&home.undo(), UndoLimits::default()).map_err(|error| to_command_error(&error))?;
     let filter = SnapshotFilter { id_or_event: Some(target.clone()), ..SnapshotFilter::default() };
     if !store.list(&filter).map_err(|error| to_command_error(&error))?.is_empty() {
         return Ok(UndoSelection::IdOrEvent(target));
