@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "this program prints a report")]
 
+mod agent_commands;
 mod backtest;
 mod beside;
 mod cases;
@@ -61,6 +62,9 @@ fn main() -> ExitCode {
         results.push(result);
     }
     let mut suites: Vec<Suite> = Vec::new();
+    if wanted("policy") {
+        suites.push(Box::new(agent_commands::run));
+    }
     if wanted("ledger") {
         let ten_million = asked("10m");
         suites.push(Box::new(move || cases::call().and_then(|call| ledger::run(&call, ten_million))));

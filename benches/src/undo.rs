@@ -5,7 +5,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use tenterhook_undo::{CallReference, FileTarget, SnapshotRequest, TargetChange, UndoLimits, UndoStore};
+use tenterhook_undo::{
+    CallReference, FileTarget, SnapshotRequest, TargetChange, TargetExtent, UndoLimits, UndoStore,
+};
 
 use crate::cases::SetupError;
 use crate::measure::BenchResult;
@@ -53,7 +55,7 @@ fn request(project: &Path, change: TargetChange, now_ms: u64) -> SnapshotRequest
     SnapshotRequest {
         call: CallReference::default(),
         project: project.to_owned(),
-        files: vec![FileTarget { path: project.join("src"), change, recursive: true }],
+        files: vec![FileTarget { path: project.join("src"), change, extent: TargetExtent::Tree }],
         git: Vec::new(),
         now_ms,
     }

@@ -105,6 +105,7 @@ fn tuning_corpora_keep_their_verdicts() {
     for file in [
         "tuning.jsonl",
         "tuning-files.jsonl",
+        "tuning-languages.jsonl",
         "tuning-network.jsonl",
         "tuning-powershell.jsonl",
         "tuning-tools.jsonl",

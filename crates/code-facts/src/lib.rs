@@ -13,6 +13,9 @@
 //! calls ([`language`]). Only imports, comprehensions and prefixed strings of Python ([`import`]), imports and arrow
 //! functions of JavaScript, and awk ([`awk`]) and Lisp ([`lisp`]) as a whole are read by Rust code of their own.
 //!
+//! Code of languages without a description is read by its literals and well-known calls ([`literals`]). This reader
+//! also complements the others in languages whose descriptions are short.
+//!
 //! # Adding a language
 //!
 //! 1. Write `src/languages/NAME.yaml`; start from the most similar one. The keys
@@ -36,6 +39,7 @@ mod interpolation;
 mod language;
 mod lex;
 mod lisp;
+mod literals;
 mod loops;
 mod method;
 mod network;
@@ -50,6 +54,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unread_text;
 mod value;
 mod value_functions;
 
@@ -59,7 +64,9 @@ use language::description::ReaderKind;
 
 pub use alphabet::{decode_base32, decode_base64, decode_hex};
 pub use language::CodeLanguage;
+pub use literals::read_literals;
 pub use signs::{CodeSign, find_signs};
+pub use unread_text::{SYNTAX_NOT_UNDERSTOOD, UnreadText};
 
 /// An argument of a call, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use super::args::CallArgs;
 use super::function::passes_elements;
-use super::language::description::contains;
+use super::language::description::{ReaderKind, contains};
 use super::lex::TokenKind;
 use super::operand::to_map;
 use super::reader::{CodeReader, MAX_NAME_BYTES, TokenCursor};
@@ -213,10 +213,12 @@ impl CodeReader {
 
     /// Resolves `a.b`.
     pub(super) fn resolve_member(&mut self, value: CodeValue, name: &str) -> CodeValue {
+        // `import("fs").then(fs => …)`: the module itself is passed on.
+        let is_promise = name == "then" && self.has_reader(ReaderKind::JavaScript);
         match value.kind {
             // `os.__dict__['system']`
             ValueKind::Name if name == "__dict__" => value,
-            ValueKind::Name if value.shape.len() + name.len() < MAX_NAME_BYTES => {
+            ValueKind::Name if !is_promise && value.shape.len() + name.len() < MAX_NAME_BYTES => {
                 let full = format!("{}.{name}", value.shape);
                 if let Some(known) = self.variable(&full) {
                     return known;

@@ -72,7 +72,8 @@ pub(super) fn read(language: CodeLanguage, text: &str) -> Vec<CodeEffect> {
     // A function is usually defined before it is called, so its parameters are known only after the whole text.
     let mut parameters = std::mem::take(&mut reader.passed);
     parameters.retain(|name, values| {
-        reader.defined.contains(name) && values.iter().any(|value| value.known_text().is_some())
+        let is_known = |value: &CodeValue| value.each().iter().any(|one| one.known_text().is_some());
+        reader.defined.contains(name) && values.iter().any(is_known)
     });
     if parameters.is_empty() { reader.finish() } else { read_once(parameters).finish() }
 }

@@ -100,6 +100,10 @@ const FETCH_CALLS: &[&str] = &[
     "fromurl(",
     "tourl().",
     "http_get",
+    "get-pure-port",
+    "call/input-url",
+    "postasync",
+    "getstringasync",
 ];
 
 /// Calls that run text, in any of the languages.
@@ -149,6 +153,9 @@ const RUN_CALLS: &[&str] = &[
     "include_string(",
     "uplevel ",
     "spawn(",
+    "(system ",
+    "(shell ",
+    "(sh ",
 ];
 
 /// Calls that read a file or run a program that does.
@@ -179,6 +186,8 @@ const CREDENTIAL_STORES: &[&str] = &[
     "/.kube/config",
     "/.docker/config.json",
     "/.npmrc",
+    ".gradle/gradle.properties",
+    ".m2/settings.xml",
     "/.netrc",
     "'.netrc'",
     "\".netrc\"",
@@ -216,6 +225,7 @@ const SEND_CALLS: &[&str] = &[
     "http.post",
     ".post(",
     "post(",
+    "/post ",
     "put(",
     "fetch(",
     "requests.",
@@ -239,12 +249,15 @@ const SEND_CALLS: &[&str] = &[
     "reqwest",
     "ureq",
     "axios",
+    "postasync",
+    "putasync",
     "gen_tcp",
     "httpc",
     "httpoison",
     "webclient",
     "webrequest",
     "urlsession",
+    "new url(",
     "urlconnection",
     "openconnection",
     "scp ",

@@ -27,12 +27,27 @@ pub fn autorun_commands(path: &Path, text: &str) -> Option<Vec<CommandText>> {
         (_, _, ".envrc") | (".git", "hooks", _) | (_, ".husky", _) => Some(whole()),
         (_, ".vscode", "tasks.json") => Some(json(read_tasks)),
         (_, _, ".mcp.json" | "mcp.json") => Some(json(read_servers)),
+        (".claude", "agents" | "commands", _) => Some(read_front_matter(text)),
         (_, _, "devcontainer.json" | ".devcontainer.json") => Some(json(read_container_commands)),
         (".github", "workflows", _) | (_, _, ".pre-commit-config.yaml" | ".pre-commit-config.yml") => {
             kind_by_name(path).map(|kind| kind.read(text).unwrap_or_default())
         }
         _ => None,
     }
+}
+
+/// Reads the commands of hooks in the front matter of an agent's definition.
+fn read_front_matter(text: &str) -> Vec<CommandText> {
+    let Some((front, _)) = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---")) else {
+        return Vec::new();
+    };
+    let command = |line: &str| {
+        let value = line.trim_start().trim_start_matches("- ").strip_prefix("command:")?.trim();
+        let quoted = |mark: char| value.strip_prefix(mark)?.strip_suffix(mark);
+        Some(quoted('"').or_else(|| quoted('\'')).unwrap_or(value).to_owned())
+    };
+    let lines = (1..).zip(front.lines());
+    lines.filter_map(|(number, line)| Some(CommandText::from_line(number, command(line)?))).collect()
 }
 
 /// Reads the tasks of an editor: `command` with `args`.
@@ -176,6 +191,12 @@ mod tests {
                 r#"{"name": "x", "postCreateCommand": ["a", "b c"], "postStartCommand": {"x": "d"}}"#,
                 vec!["'a' 'b c'", "d"],
             ),
+            (
+                "/p/.claude/agents/a.md",
+                "---\nname: a\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: \"b c\"\n---\ncommand: d\n",
+                vec!["b c"],
+            ),
+            ("/p/.claude/agents/a.md", "---\nhooks: {}\n---\n", vec![]),
             ("/p/.github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n      - run: b\n", vec!["b"]),
             ("/p/.vscode/tasks.json", "{", vec![]),
         ] {

@@ -40,7 +40,15 @@ pub fn gradle_tasks(text: &str, tasks: &[String]) -> Vec<TaskText> {
     let lines: Vec<&str> = text.lines().collect();
     // `:app:test`
     let names: Vec<&str> = tasks.iter().filter_map(|task| task.rsplit(':').next()).collect();
-    read_selected(&lines, &gradle_blocks(&lines), &names, "groovy", &GRADLE_CALLS)
+    let mut blocks = gradle_blocks(&lines);
+    blocks.extend(gradle_edges(&lines));
+    let lifecycle = LIFECYCLE_TASKS.iter().map(|(name, needs)| TaskBlock {
+        name: (*name).to_owned(),
+        needs: needs.iter().map(|need| (*need).to_owned()).collect(),
+        lines: 0..0,
+    });
+    blocks.extend(lifecycle);
+    read_selected(&lines, &blocks, &names, "groovy", &GRADLE_CALLS)
 }
 
 /// Returns what Invoke, Fabric or nox runs for these tasks. If no task is named, `default` decides which tasks run.
@@ -55,6 +63,53 @@ pub fn python_tasks(text: &str, tasks: &[String], default: PythonDefault) -> Vec
         PythonDefault::NoTask => Vec::new(),
     };
     read_selected(&lines, &blocks, &names, "python", &PYTHON_TASK_CALLS)
+}
+
+/// Returns the code of one function of a Python file with the functions that it uses, as a command of a shell that runs
+/// it. Classes and statements outside functions always run.
+pub fn python_function(text: &str, function: &str) -> Vec<TaskText> {
+    let lines: Vec<&str> = text.lines().collect();
+    let blocks = function_blocks(&lines);
+    let is_inside = |at: usize| blocks.iter().any(|block| block.lines.contains(&at));
+    let outside: Vec<&str> =
+        lines.iter().enumerate().filter(|(at, _)| !is_inside(*at)).map(|(_, line)| *line).collect();
+    let mut open = vec![function];
+    let mut selected = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        let Some(block) = blocks.iter().find(|block| block.name == name) else { continue };
+        if !selected.insert(name) {
+            continue;
+        }
+        for line in lines.get(block.lines.clone()).unwrap_or_default() {
+            let words = line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+            open.extend(words.filter(|word| !word.is_empty() && !selected.contains(word)));
+        }
+    }
+    let kept = blocks.iter().filter(|block| selected.contains(block.name.as_str()));
+    let kept = kept.flat_map(|block| lines.get(block.lines.clone()).unwrap_or_default().iter().copied());
+    let code: Vec<&str> = outside.into_iter().chain(kept).collect();
+    vec![python_script(&format!("{}\n{function}()\n", code.join("\n")))]
+}
+
+/// Returns Python code as a command of a shell.
+pub fn python_script(code: &str) -> TaskText {
+    TaskText::shell(format!("python3 - <<'END_OF_TASK'\n{code}\nEND_OF_TASK\n"))
+}
+
+/// Finds the functions outside classes.
+fn function_blocks(lines: &[&str]) -> Vec<TaskBlock> {
+    let mut blocks = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let rest = line.strip_prefix("def ").or_else(|| line.strip_prefix("async def "));
+        let Some(name) = rest.and_then(|rest| rest.split('(').next()) else { continue };
+        let is_body = |line: &&&str| line.starts_with([' ', '\t', ')', '#']) || line.trim().is_empty();
+        let body = lines.iter().skip(at + 1).take_while(is_body).count();
+        blocks.push(TaskBlock { name: name.to_owned(), needs: Vec::new(), lines: at..at + 1 + body });
+        if blocks.len() >= MAX_BLOCKS {
+            break;
+        }
+    }
+    blocks
 }
 
 /// Which tasks run if none is named.
@@ -153,6 +208,32 @@ fn closing_line(lines: &[&str], start: usize, depth: usize, close: &str) -> usiz
     let is_end = |line: &&str| indent(line) == depth && line.trim_start().starts_with(close);
     let after = lines.iter().skip(start + 1).position(is_end);
     after.map_or(lines.len(), |at| start + 1 + at + 1)
+}
+
+/// Tasks of the plugins for Java and Kotlin, with the tasks that they run.
+const LIFECYCLE_TASKS: &[(&str, &[&str])] = &[
+    ("build", &["assemble", "check"]),
+    ("assemble", &["jar", "bootJar", "shadowJar", "distZip"]),
+    ("check", &["test"]),
+    ("test", &["classes", "testClasses"]),
+    ("testClasses", &["compileTestJava", "compileTestKotlin", "processTestResources"]),
+    ("jar", &["classes"]),
+    ("bootJar", &["classes"]),
+    ("bootRun", &["classes"]),
+    ("run", &["classes"]),
+    ("classes", &["compileJava", "compileKotlin", "processResources"]),
+    ("publish", &["assemble"]),
+];
+
+/// Finds `name.dependsOn other` and `tasks.name.finalizedBy(other)` outside blocks.
+fn gradle_edges(lines: &[&str]) -> Vec<TaskBlock> {
+    let edges = lines.iter().filter_map(|line| {
+        let at = [".dependsOn", ".finalizedBy", ".mustRunAfter"].iter().find_map(|word| line.find(word))?;
+        let name = listed_names(line.get(..at)?).pop()?;
+        let name = name.rsplit('.').next()?.to_owned();
+        Some(TaskBlock { name, needs: needs_in_line(line), lines: 0..0 })
+    });
+    edges.take(MAX_BLOCKS).collect()
 }
 
 /// Finds `task name { … }` and `tasks.register("name") { … }`.
@@ -274,6 +355,24 @@ mod tests {
         assert_eq!(run(&[":app:purge"]), ["rm -rf '/home/u/x'"]);
         assert_eq!(run(&["out"]), ["rm -rf 'out'", "'a'"]);
         assert_eq!(run(&["kt"]), ["'b' 'c'"]);
+        let edges = "tasks.register('warm') {\n  exec { commandLine 'a' }\n}\ntask late {\n  exec { commandLine 'b' }\n}\n\
+                     assemble.dependsOn warm\ntasks.named('test').finalizedBy(late)\n";
+        let run = |tasks: &[&str]| shell_texts(gradle_tasks(edges, &names(tasks)));
+        assert_eq!(run(&["assemble"]), ["'a'"]);
+        assert_eq!(run(&["build"]), ["'a'", "'b'"]);
+        assert_eq!(run(&["jar"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_function_of_a_python_file_runs_with_those_it_uses() {
+        let text = "import os\n\ndef helper():\n    os.system('a')\n\ndef other():\n    os.system('b')\n\ndef main():\n    helper()\n";
+        let found = python_function(text, "main");
+        let code = &found.first().unwrap().text;
+        assert!(
+            code.contains("system('a')") && code.contains("import os") && code.contains("main()\n"),
+            "{code}"
+        );
+        assert!(!code.contains("system('b')"), "{code}");
     }
 
     #[test]

@@ -27,7 +27,9 @@ use std::path::Path;
 use tenterhook_document::Spot;
 
 pub use autorun::autorun_commands;
-pub use code_tasks::{PythonDefault, go_code, gradle_tasks, python_tasks, rake_tasks, rust_code};
+pub use code_tasks::{
+    PythonDefault, go_code, gradle_tasks, python_function, python_script, python_tasks, rake_tasks, rust_code,
+};
 pub use infrastructure::{compose_services, dockerfile_steps, playbook_commands, terraform_commands};
 pub use just::read_tasks as just_tasks;
 pub use later_files::{
@@ -35,13 +37,13 @@ pub use later_files::{
 };
 pub use make::{read_dry_run_tasks as make_dry_run_tasks, read_tasks as make_tasks};
 pub use package::read_tasks as package_tasks;
-pub use project_code::{go_generate_commands, makefile_includes, project_code};
+pub use project_code::{bazel_targets, go_generate_commands, makefile_includes, project_code};
 pub use project_tasks::{
     composer_tasks, deno_tasks, git_alias, install_tasks, notebook_cells, taskfile_tasks, tox_tasks,
 };
 pub use script::is_shell_shebang;
 pub use task_text::TaskText;
-pub use toml_tasks::mise_tasks;
+pub use toml_tasks::{mise_tasks, named_scripts};
 
 /// A kind of file that contains commands.
 pub struct FileKind {

@@ -180,7 +180,10 @@ fn cmake_commands(text: &str) -> Vec<TaskText> {
             _ => {}
         }
     }
-    commands.into_iter().filter(|command| !command.is_empty()).map(TaskText::shell).collect()
+    // A later command may run what an earlier one downloads.
+    commands.retain(|command| !command.is_empty());
+    let script = commands.join("\n");
+    (!script.is_empty()).then(|| TaskText::shell(script)).into_iter().collect()
 }
 
 /// Splits CMake code into calls with their words.
@@ -231,7 +234,9 @@ fn expand_cmake(word: &str, variables: &BTreeMap<String, String>) -> String {
         word = word.replace(&format!("${{{name}}}"), value);
     }
     let is_directory = ["${CMAKE_SOURCE_DIR}", "${CMAKE_CURRENT_SOURCE_DIR}", "${PROJECT_SOURCE_DIR}"];
-    is_directory.iter().fold(word, |word, name| word.replace(name, "."))
+    let is_output = ["${CMAKE_BINARY_DIR}", "${CMAKE_CURRENT_BINARY_DIR}", "${PROJECT_BINARY_DIR}"];
+    let word = is_directory.iter().fold(word, |word, name| word.replace(name, "."));
+    is_output.iter().fold(word, |word, name| word.replace(name, "build"))
 }
 
 /// Quotes a word in which variables of the shell and a pattern at its end may occur.
@@ -251,8 +256,22 @@ fn ninja_commands(text: &str) -> Vec<TaskText> {
     commands.map(|command| TaskText::shell(command.trim())).collect()
 }
 
+/// Properties of Maven and Ant, with the text that a shell understands.
+const BUILD_PROPERTIES: &[(&str, &str)] = &[
+    ("user.home", "$HOME"),
+    ("user.name", "$USER"),
+    ("basedir", "."),
+    ("project.basedir", "."),
+    ("project.build.directory", "target"),
+    ("java.io.tmpdir", "/tmp"),
+];
+
 /// Reads commands in the XML files of Maven, Ant and MSBuild.
 fn xml_commands(text: &str) -> Vec<TaskText> {
+    let text = &super::replace_expressions(text, "${", "}", |name| match name.strip_prefix("env.") {
+        Some(name) => Some(format!("${{{name}}}")),
+        None => BUILD_PROPERTIES.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned()),
+    });
     let attribute = |element: &str, name: &str| -> Option<String> {
         let (_, rest) = element.split_once(&format!("{name}="))?;
         let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
@@ -355,6 +374,42 @@ fn bazel_commands(text: &str) -> Vec<TaskText> {
         Some(TaskText::shell(value.get(1..)?.split(quote).next()?))
     };
     text.split("cmd").skip(1).chain(text.split("cmd_bash").skip(1)).filter_map(read).collect()
+}
+
+/// Returns the sources that the targets of a package run or test, as commands.
+pub fn bazel_targets(text: &str, targets: &[String]) -> Vec<TaskText> {
+    let runs = |kind: &str| ["_binary", "_test"].iter().any(|end| kind.ends_with(end));
+    let mut found = bazel_commands(text);
+    // `kind(name = "…", srcs = ["…"])`
+    for (at, _) in text.match_indices("name") {
+        let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+        let kind = before.trim_end().strip_suffix('(').unwrap_or_default();
+        let kind = kind.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next();
+        let block = rest.split("\n)").next().unwrap_or_default();
+        let name = block.split(['"', '\'']).nth(1).unwrap_or_default();
+        if !kind.is_some_and(runs)
+            || !targets.iter().any(|target| target == name)
+            || found.len() >= MAX_SOURCES
+        {
+            continue;
+        }
+        let sources =
+            block.split_once("srcs").map_or("", |(_, rest)| rest.split(']').next().unwrap_or_default());
+        let names = sources.split(['"', '\'']).skip(1).step_by(2);
+        found.extend(names.filter_map(source_command).map(TaskText::shell));
+    }
+    found
+}
+
+/// Maximum number of sources of one package that are read.
+const MAX_SOURCES: usize = 16;
+
+/// Returns the command that runs a source file.
+fn source_command(name: &str) -> Option<String> {
+    let programs = [("sh", "bash"), ("bash", "bash"), ("py", "python3"), ("js", "node"), ("mjs", "node")];
+    let (_, ending) = name.rsplit_once('.')?;
+    let (_, program) = programs.iter().find(|(own, _)| *own == ending)?;
+    Some(format!("{program} {}", quote_word(name)))
 }
 
 /// Reads the tests of a Bats file as blocks of a shell script.

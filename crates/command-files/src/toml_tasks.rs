@@ -47,6 +47,47 @@ pub(crate) fn script_texts(text: &str) -> Vec<String> {
     read_entries(text).into_iter().filter(is_script).flat_map(|entry| entry.values).collect()
 }
 
+/// Maximum number of scripts that one script may run, directly or through others.
+const MAX_SCRIPTS: usize = 64;
+
+/// Returns what the scripts with these names run. A Python function is written as `python3 -m a.b:main`. A script may
+/// name others.
+pub fn named_scripts(text: &str, names: &[String]) -> Vec<TaskText> {
+    let entries: Vec<(Vec<String>, Vec<String>)> = read_entries(text)
+        .into_iter()
+        .filter_map(|entry| {
+            let parts: Vec<String> = entry.path.split('.').map(str::to_owned).collect();
+            let at = parts.iter().position(|part| matches!(part.as_str(), "scripts" | "tasks"))?;
+            Some((parts.get(at + 1..)?.to_vec(), entry.values))
+        })
+        .collect();
+    // `hatch run test:unit`
+    let own = |name: &String| name.rsplit(':').next().unwrap_or_default().to_owned();
+    let mut open: Vec<String> = names.iter().map(own).collect();
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    while let Some(name) = open.pop() {
+        if seen.len() >= MAX_SCRIPTS || !seen.insert(name.clone()) {
+            continue;
+        }
+        let values = entries.iter().filter(|(path, _)| path.first() == Some(&name));
+        for value in values.flat_map(|(_, values)| values) {
+            found.push(TaskText::shell(entry_point(value).unwrap_or_else(|| value.clone())));
+            open.push(value.clone());
+        }
+    }
+    found
+}
+
+/// Returns the command that runs a function: `a.b:main`.
+fn entry_point(value: &str) -> Option<String> {
+    let (module, function) = value.split_once(':')?;
+    let function = function.trim_end_matches("()");
+    let is_name = |text: &str| {
+        !text.is_empty() && text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.'))
+    };
+    (is_name(module) && is_name(function)).then(|| format!("python3 -m {module}:{function}"))
+}
+
 fn read_entries(text: &str) -> Vec<TomlEntry> {
     let (mut entries, mut table, mut rest) = (Vec::new(), String::new(), text);
     while !rest.is_empty() {
@@ -125,6 +166,19 @@ fn split_closing<'a>(body: &'a str, mark: &str) -> (&'a str, &'a str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_named_script_runs_with_those_it_names() {
+        let text = "[tool.poetry.scripts]\nwipe = \"a.b:main\"\nother = \"c:d\"\n[tool.poe.tasks]\nall = [\"x\"]\nx = \"rm a\"\n\
+                    [tool.hatch.envs.default.scripts]\nunit = \"pytest {args}\"\n";
+        let run = |name: &str| -> Vec<_> {
+            named_scripts(text, &[name.to_owned()]).into_iter().map(|text| text.text).collect()
+        };
+        assert_eq!(run("wipe"), ["python3 -m a.b:main"]);
+        assert_eq!(run("all"), ["x", "rm a"]);
+        assert_eq!(run("default:unit"), ["pytest {args}"]);
+        assert_eq!(run("pytest"), Vec::<String>::new());
+    }
 
     #[test]
     fn a_task_of_mise_runs_with_those_it_depends_on() {

@@ -16,8 +16,10 @@ mod session_files;
 mod tests;
 mod tool_actions;
 mod tool_arguments;
+mod tool_content;
 mod tool_effects;
 mod tool_words;
+mod typed_input;
 mod url;
 
 pub use directory::DirectoryFact;

@@ -5,10 +5,21 @@
 //! The meaning of such a tool's arguments is not known, so each argument is classified by its key and its content.
 //! The result is a copy of the call whose arguments have the usual keys: `commands`, `path`, `url`.
 
+mod argument_words;
+
 use serde_json::{Map, Value, json};
 use tenterhook_event::{ToolCall, ToolClass};
 
+use super::tool_content::{find_commands, fold_key, service_command, sql_command};
 use super::tool_words::split_written_words;
+use super::typed_input::{self, PromptSession};
+use argument_words::{
+    BASE_KEYS, CELL_WORDS, CHANGING_WORDS, CODE_KEYS, CODE_WORDS, FILE_NAME_KEYS, KEY_STORE_WORDS,
+    LOOSE_PATH_KEYS, MONGO_WORDS, NESTED_SHELL_KEYS, OPERATION_KEYS, OTHER_COMMAND_KEYS, PAGE_WORDS,
+    PATH_KEY_ENDS, PROGRAM_KEYS, READING_WORDS, RUNNING_WORDS, SEARCH_WORDS, SHELL_KEY_ENDS, SHELL_KEYS,
+    SQL_KEYS, SQL_VERBS, SUBCOMMAND_OPERANDS, SUBCOMMAND_PROGRAMS, TERMINAL_WORDS, TYPED_KEYS, WORDS_KEYS,
+    WRAPPED_PROGRAMS, WRITING_WORDS,
+};
 
 /// Maximum nesting depth of arguments, including JSON in strings.
 const MAX_ARGUMENT_DEPTH: usize = 8;
@@ -18,186 +29,6 @@ const MAX_FOUND_COMMANDS: usize = 32;
 const MAX_FOUND_PATHS: usize = 64;
 /// Maximum length of a string that is parsed as JSON.
 const MAX_JSON_BYTES: usize = 64 * 1024;
-
-/// Keys of shell text, without separators and in lower case.
-const SHELL_KEYS: &[&str] =
-    &["shellcommand", "shell", "bash", "sh", "run", "exec", "execute", "cmdline", "terminalcommand"];
-/// Keys of shell text in nested arguments. At the top level, the event crate reads them.
-const NESTED_SHELL_KEYS: &[&str] = &["command", "cmd", "script", "commandline"];
-/// Ends of other keys of shell text: `cli_command`, `build_cmd`.
-const SHELL_KEY_ENDS: &[&str] = &["command", "commandline", "cmd"];
-/// Keys with such an end that do not contain shell text.
-const OTHER_COMMAND_KEYS: &[&str] =
-    &["slashcommand", "subcommand", "voicecommand", "vimcommand", "editorcommand"];
-/// Keys of text that is typed into a terminal.
-const TYPED_KEYS: &[&str] =
-    &["text", "keys", "input", "data", "line", "lines", "stdin", "characters", "chars", "string", "value"];
-/// Words in the names of servers and tools for terminals.
-const TERMINAL_WORDS: &[&str] = &[
-    "bash", "console", "ghostty", "iterm", "iterm2", "kitty", "pty", "screen", "shell", "ssh", "stdin",
-    "terminal", "tmux", "tty", "wezterm", "xterm", "zellij", "zsh",
-];
-/// Words in the names of servers and tools for web pages, where a console is not a shell.
-const PAGE_WORDS: &[&str] = &[
-    "browser",
-    "chrome",
-    "chromium",
-    "devtools",
-    "firefox",
-    "page",
-    "playwright",
-    "puppeteer",
-    "selenium",
-    "webdriver",
-];
-/// Verbs in the names of tools that only read what a terminal shows.
-const READING_WORDS: &[&str] =
-    &["read", "get", "list", "capture", "search", "find", "show", "resize", "wait"];
-/// Keys of code that a tool runs.
-const CODE_KEYS: &[&str] = &[
-    "cell",
-    "cellcontent",
-    "cellsource",
-    "codesnippet",
-    "expression",
-    "function",
-    "pagefunction",
-    "script",
-    "snippet",
-    "source",
-    "sourcecode",
-];
-/// Words in the names of servers and tools that run code.
-const CODE_WORDS: &[&str] = &[
-    "bun",
-    "cell",
-    "code",
-    "colab",
-    "databricks",
-    "deno",
-    "eval",
-    "evaluate",
-    "interpreter",
-    "ipython",
-    "javascript",
-    "js",
-    "jupyter",
-    "kernel",
-    "node",
-    "nodejs",
-    "notebook",
-    "php",
-    "python",
-    "repl",
-    "ruby",
-    "typescript",
-    "ts",
-];
-/// Words in the names of servers whose cells may contain shell commands.
-const CELL_WORDS: &[&str] =
-    &["cell", "colab", "databricks", "ipython", "jupyter", "jupyterlab", "kernel", "notebook", "python"];
-/// Keys of a program whose arguments are in another key.
-const PROGRAM_KEYS: &[&str] = &["program", "executable", "binary", "command", "cmd"];
-/// Keys of a program's arguments.
-const WORDS_KEYS: &[&str] = &["args", "arguments", "argv", "params", "parameters"];
-/// Keys of SQL. Other text under these keys is recognised by its first word.
-const SQL_KEYS: &[&str] = &[
-    "sql",
-    "query",
-    "statement",
-    "statements",
-    "queries",
-    "sqlquery",
-    "sqlstatement",
-    "sqltext",
-    "rawsql",
-    "cql",
-    "ddl",
-    "dml",
-    "q",
-];
-/// Words in the names of tools whose queries are questions, not statements.
-const SEARCH_WORDS: &[&str] = &["answer", "ask", "docs", "documentation", "find", "lookup", "search", "web"];
-/// Words that begin an SQL statement.
-const SQL_VERBS: &[&str] = &[
-    "drop", "truncate", "delete", "alter", "update", "insert", "create", "grant", "revoke", "with", "select",
-    "copy", "exec", "execute", "replace", "merge", "load", "do",
-];
-/// Keys of a path that are used for other things too.
-const LOOSE_PATH_KEYS: &[&str] =
-    &["target", "directory", "location", "item", "name", "resource", "uri", "from", "src", "sourcepath"];
-/// Ends of other keys of a path: `body_file`, `attachments`.
-const PATH_KEY_ENDS: &[&str] = &["path", "paths", "file", "files", "filename", "attachment", "attachments"];
-/// Keys of a directory to which the name of a file is relative.
-const BASE_KEYS: &[&str] = &[
-    "basedir",
-    "basedirectory",
-    "basepath",
-    "dir",
-    "directory",
-    "folder",
-    "parent",
-    "parentdir",
-    "root",
-    "rootdir",
-    "rootdirectory",
-    "targetdirectory",
-];
-/// Keys of the name of a file in a directory.
-const FILE_NAME_KEYS: &[&str] = &["name", "key", "entry", "filename", "relativename"];
-/// Words in the names of tools that write files.
-const WRITING_WORDS: &[&str] =
-    &["write", "create", "save", "edit", "update", "append", "put", "store", "dump", "overwrite", "upload"];
-/// Words in the names of tools whose paths are not only read.
-const CHANGING_WORDS: &[&str] =
-    &["delete", "remove", "move", "rename", "chmod", "chown", "permission", "trash", "unlink", "purge"];
-/// Keys that name what a tool does with a path.
-const OPERATION_KEYS: &[&str] = &["operation", "action", "mode", "op", "method", "verb"];
-/// Words in the names of tools that run a command.
-const RUNNING_WORDS: &[&str] =
-    &["run", "exec", "execute", "shell", "terminal", "bash", "command", "cmd", "process", "spawn"];
-/// Command-line programs that tools wrap, with the words in the names of their servers and tools. The arguments of
-/// such a tool continue the name of the program.
-const WRAPPED_PROGRAMS: &[(&str, &[&str])] = &[
-    ("kubectl", &["kubectl", "kubernetes", "k8s"]),
-    ("helm", &["helm"]),
-    ("terraform", &["terraform"]),
-    ("tofu", &["tofu", "opentofu"]),
-    ("docker", &["docker"]),
-    ("podman", &["podman"]),
-    ("git", &["git"]),
-    ("gh", &["gh"]),
-    ("aws", &["aws", "awscli"]),
-    ("gcloud", &["gcloud", "gcp"]),
-    ("gsutil", &["gsutil"]),
-    ("az", &["az", "azcli", "azure"]),
-    ("psql", &["psql"]),
-    ("mysql", &["mysql"]),
-    ("redis-cli", &["redis", "valkey", "rediscli"]),
-    ("npm", &["npm"]),
-    ("pip", &["pip", "pypi"]),
-    ("pnpm", &["pnpm"]),
-    ("pulumi", &["pulumi"]),
-    ("flyctl", &["flyctl", "fly"]),
-    ("heroku", &["heroku"]),
-    ("vercel", &["vercel"]),
-    ("supabase", &["supabase"]),
-    ("systemctl", &["systemctl", "systemd"]),
-    ("rclone", &["rclone"]),
-    ("rsync", &["rsync"]),
-    ("wrangler", &["wrangler"]),
-    ("doctl", &["doctl"]),
-    ("ansible", &["ansible"]),
-    ("brew", &["brew", "homebrew"]),
-];
-/// Programs whose subcommand may be the tool's name or an argument, with options in other arguments:
-/// `git_push {"force": true}`, `{"action": "destroy", "auto_approve": true}`.
-const SUBCOMMAND_PROGRAMS: &[&str] = &["git", "terraform", "tofu", "helm", "pulumi", "docker", "npm", "pip"];
-/// Keys of operands of such a subcommand.
-const SUBCOMMAND_OPERANDS: &[&str] =
-    &["package", "packages", "url", "key", "value", "repository-url", "remote-url"];
-/// Words in the names of servers for MongoDB, whose commands are JavaScript.
-const MONGO_WORDS: &[&str] = &["mongo", "mongodb", "mongosh"];
 
 /// Returns the call with the meaning of its arguments made explicit; `None` if there is nothing to add.
 pub(crate) fn expand_arguments(tool: &ToolCall) -> Option<ToolCall> {
@@ -210,6 +41,7 @@ pub(crate) fn expand_arguments(tool: &ToolCall) -> Option<ToolCall> {
         split_written_words(tool.unprefixed_name()),
         split_written_words(&tool.name),
     );
+    found.find_terminal(&tool.args);
     found.visit(&tool.args, 0);
     if let Value::Object(fields) = &tool.args {
         found.add_subcommand(fields);
@@ -228,6 +60,8 @@ struct FoundArguments {
     all_words: Vec<String>,
     /// Whether the tool types text into a terminal.
     types: bool,
+    /// The session into which the tool types.
+    prompt: PromptSession,
     /// Whether the tool runs code.
     runs_code: bool,
     commands: Vec<Value>,
@@ -250,6 +84,13 @@ impl FoundArguments {
         Self { name, name_words, all_words, types, runs_code, ..Self::default() }
     }
 
+    /// Finds out whether the tool types text into a terminal, and into which session.
+    fn find_terminal(&mut self, args: &Value) {
+        let Value::Object(fields) = args else { return };
+        self.types |= typed_input::sends_keys(&self.name_words, fields);
+        self.prompt = PromptSession::read(fields);
+    }
+
     fn visit(&mut self, value: &Value, depth: usize) {
         if depth >= MAX_ARGUMENT_DEPTH || self.commands.len() >= MAX_FOUND_COMMANDS {
             return;
@@ -258,8 +99,9 @@ impl FoundArguments {
             Value::Object(fields) => {
                 self.add_program(fields);
                 self.add_file_names(fields);
+                self.add_commands_by_content(fields);
                 for (key, value) in fields {
-                    self.add_field(key, value, depth);
+                    self.add_field(key, value, fields, depth);
                     self.visit(value, depth + 1);
                 }
             }
@@ -273,8 +115,19 @@ impl FoundArguments {
         }
     }
 
+    /// Adds the commands that are recognised by their content.
+    fn add_commands_by_content(&mut self, fields: &Map<String, Value>) {
+        let mut found = find_commands(fields, &self.all_words);
+        found.extend(self.wrapped_program().and_then(|program| service_command(fields, program)));
+        for command in found {
+            if self.commands.len() < MAX_FOUND_COMMANDS && !self.commands.contains(&command) {
+                self.commands.push(command);
+            }
+        }
+    }
+
     /// Classifies one argument by its key.
-    fn add_field(&mut self, written_key: &str, value: &Value, depth: usize) {
+    fn add_field(&mut self, written_key: &str, value: &Value, fields: &Map<String, Value>, depth: usize) {
         let key = fold_key(written_key);
         let key = key.as_str();
         if key == "argv" && value.as_array().is_some_and(|words| words.iter().all(Value::is_string)) {
@@ -312,7 +165,14 @@ impl FoundArguments {
         } else if self.runs_code && key == "code" {
             self.add_cell_commands(&texts.join("\n"));
         }
+        let typed = typed_input::join_keys(&texts).filter(|_| self.types && TYPED_KEYS.contains(&key));
+        let texts = typed.as_deref().map_or(texts, |typed| vec![typed]);
         for text in texts {
+            if self.types && TYPED_KEYS.contains(&key) {
+                let commands = typed_input::typed_commands(text, &self.prompt);
+                let left = MAX_FOUND_COMMANDS.saturating_sub(self.commands.len());
+                self.commands.extend(commands.into_iter().take(left));
+            }
             if (is_shell || !is_code && NESTED_SHELL_KEYS.contains(&key))
                 && self.commands.len() < MAX_FOUND_COMMANDS
             {
@@ -329,11 +189,14 @@ impl FoundArguments {
             if matches!(key, "code" | "expression" | "javascript") && self.has_word(MONGO_WORDS) {
                 self.commands.push(json!(["mongosh", "--eval", text]));
             }
+            if matches!(key, "script" | "code" | "lua") && self.has_word(KEY_STORE_WORDS) {
+                self.commands.push(json!(["redis-cli", "--eval", text]));
+            }
+            if matches!(key, "script" | "code") && self.has_word(&["osascript", "applescript"]) {
+                self.commands.push(json!(["osascript", "-e", text]));
+            }
             if SQL_KEYS.contains(&key) && is_sql(text) && !is_search {
-                let is_sqlite = self.all_words.iter().any(|word| word.starts_with("sqlite"));
-                let words =
-                    if is_sqlite { json!(["sqlite3", "app.db", text]) } else { json!(["psql", "-c", text]) };
-                self.commands.push(words);
+                self.commands.push(sql_command(text, fields, &self.all_words));
             }
             match key {
                 "python" | "pythoncode" | "py" => self.commands.push(json!(["python3", "-c", text])),
@@ -499,6 +362,7 @@ impl FoundArguments {
         for (key, value) in fields {
             let folded = key.replace('_', "-").to_ascii_lowercase();
             match value {
+                Value::String(subcommand) if folded == "subcommand" => words.push(subcommand.clone()),
                 Value::Bool(true) => words.push(format!("--{folded}")),
                 Value::String(mode) if folded == "mode" && words.iter().any(|word| word == "reset") => {
                     words.push(format!("--{}", mode.trim_start_matches('-')));
@@ -590,11 +454,6 @@ fn append_to(fields: &mut Map<String, Value>, key: &str, values: Vec<Value>) {
     }
 }
 
-/// Returns a key in lower case, without separators.
-fn fold_key(key: &str) -> String {
-    key.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).map(|c| c.to_ascii_lowercase()).collect()
-}
-
 fn looks_like_json(text: &str) -> bool {
     let text = text.trim();
     text.starts_with('{') && text.ends_with('}') || text.starts_with('[') && text.ends_with(']')
@@ -647,102 +506,4 @@ fn percent_decode(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn commands(name: &str, args: Value) -> Vec<Value> {
-        let mut tool = ToolCall::new(name, args);
-        tool.args.as_object_mut().unwrap().remove("commands");
-        let expanded = expand_arguments(&tool);
-        expanded.and_then(|call| call.args.get("commands")?.as_array().cloned()).unwrap_or_default()
-    }
-
-    #[test]
-    fn commands_are_found_under_any_key() {
-        for (name, args, expected) in [
-            ("mcp__x__run", json!({"shell_command": "a b"}), json!("a b")),
-            ("mcp__x__run", json!({"input": "a b"}), json!("a b")),
-            ("mcp__x__run", json!({"argv": ["a", "b"]}), json!(["a", "b"])),
-            ("mcp__x__run", json!({"program": "a", "arguments": ["b"]}), json!(["a", "b"])),
-            ("mcp__x__run", json!({"command": "a", "args": "-b c"}), json!("a -b c")),
-            ("mcp__x__run", json!({"arguments": "{\"command\": \"a b\"}"}), json!("a b")),
-            ("mcp__x__run", json!({"request": {"command": "a b"}}), json!("a b")),
-            ("mcp__x__run", json!({"steps": [{"run": "a b"}]}), json!("a b")),
-            ("mcp__k8s__kubectl", json!({"command": "delete ns prod"}), json!("kubectl delete ns prod")),
-            ("mcp__tf__ExecuteTerraformCommand", json!({"command": "destroy"}), json!("terraform destroy")),
-            ("mcp__pg__query", json!({"query": "TRUNCATE users"}), json!(["psql", "-c", "TRUNCATE users"])),
-            ("mcp__py__exec", json!({"python": "x()"}), json!(["python3", "-c", "x()"])),
-            ("mcp__win__run", json!({"powershell": "x"}), json!(["pwsh", "-Command", "x"])),
-            ("mcp__aws__cli", json!({"cli_command": "aws s3 ls"}), json!("aws s3 ls")),
-            ("mcp__iterm__write_to_terminal", json!({"text": "a b"}), json!("a b")),
-            ("mcp__tmux__send_keys", json!({"keys": ["a b", "Enter"]}), json!("a b")),
-            ("mcp__jupyter__run_cell", json!({"source": "x = 1\n!a b"}), json!("a b")),
-            ("mcp__jupyter__run_cell", json!({"source": ["%%bash\n", "a b\n"]}), json!("a b\n")),
-            (
-                "mcp__gcloud__run",
-                json!({"args": ["projects", "list"]}),
-                json!(["gcloud", "projects", "list"]),
-            ),
-            ("mcp__redis__execute", json!({"command": ["FLUSHALL"]}), json!(["redis-cli", "FLUSHALL"])),
-            ("mcp__git__git_push", json!({"force": true}), json!(["git", "push", "--force"])),
-            ("mcp__terraform__run", json!({"action": "destroy"}), json!(["terraform", "destroy"])),
-            ("mcp__k8s__helm_uninstall", json!({"name": "x"}), json!(["helm", "uninstall"])),
-            ("mcp__neo4j__write", json!({"query": "MATCH (n)"}), json!(["cypher-shell", "MATCH (n)"])),
-        ] {
-            let found = commands(name, args.clone());
-            assert!(found.contains(&expected), "{name} {args}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn prose_is_not_a_command() {
-        for (name, args) in [
-            ("mcp__github__create_issue", json!({"title": "rm -rf ~ fails", "body": "run `rm -rf ~`"})),
-            ("mcp__docs__search", json!({"query": "how to drop a table"})),
-            ("mcp__slack__post_message", json!({"text": "delete ns prod", "channel": "x"})),
-            ("mcp__notes__add", json!({"input": "rm -rf ~ is bad"})),
-            ("mcp__jira__update", json!({"description": "{not json}", "name": "x"})),
-            ("mcp__exa__web_search", json!({"query": "drop table or truncate"})),
-            ("mcp__playwright__browser_type", json!({"text": "rm -rf ~", "element": "console"})),
-            ("mcp__tmux__capture_pane", json!({"text": "rm -rf ~"})),
-            ("mcp__bot__add", json!({"slash_command": "/delete"})),
-        ] {
-            assert_eq!(commands(name, args.clone()), Vec::<Value>::new(), "{name} {args}");
-        }
-    }
-
-    #[test]
-    fn files_are_found_in_attachments_and_relative_to_directories() {
-        let found = |name: &str, args: Value| {
-            let call = expand_arguments(&ToolCall::new(name, args)).unwrap();
-            let paths = |paths: Vec<&str>| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
-            (paths(call.paths()), paths(call.outputs()))
-        };
-        let (paths, _) = found("mcp__mail__send", json!({"attachments": ["/h/key"]}));
-        assert_eq!(paths, ["/h/key"]);
-        let (paths, _) = found("mcp__http__post", json!({"body_file": "./.env"}));
-        assert_eq!(paths, ["./.env"]);
-        let (_, outputs) = found("mcp__files__put", json!({"base_dir": "/etc", "name": "x", "data": "y"}));
-        assert_eq!(outputs, ["/etc/x"]);
-        assert!(expand_arguments(&ToolCall::new("mcp__x__delete_route", json!({"route": "/a"}))).is_none());
-    }
-
-    #[test]
-    fn code_of_a_runner_is_not_a_path_or_a_command() {
-        let tool = ToolCall::new("mcp__node__eval", json!({"script": "require('fs')"}));
-        let call = expand_arguments(&tool).unwrap();
-        assert_eq!((call.code_texts(), call.commands().len()), (vec!["require('fs')"], 0));
-    }
-
-    #[test]
-    fn every_spelling_of_a_file_url_is_a_path() {
-        for url in
-            ["FILE:///a/b", "file://localhost/a/b", "file:/a/b", "view-source:file:///a/b", "file:///a%2Fb"]
-        {
-            assert_eq!(file_url_path(url).as_deref(), Some("/a/b"), "{url}");
-        }
-        for text in ["https://x.io/a", "file", "files:/a", "profile:/a", "file:a", "é"] {
-            assert_eq!(file_url_path(text), None, "{text}");
-        }
-    }
-}
+mod tests;

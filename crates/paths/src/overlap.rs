@@ -25,57 +25,75 @@ enum GlobToken {
 /// not match a leading dot. `**` does match it, because `**` represents a directory walk such as `find`.
 pub fn globs_overlap(rule: &str, shell: &str) -> bool {
     // Most pairs of patterns begin or end differently, and comparing their ends is far cheaper than filling the
-    // table.
-    if !starts_agree(literal_start(rule), literal_start(shell))
-        || !ends_agree(literal_end(rule), literal_end(shell))
+    // table. What they have in common at the ends matches itself, so only the rest is compared.
+    let Some(start) = common_length(literal_start(rule).bytes(), literal_start(shell).bytes()) else {
+        return false;
+    };
+    let before = rule.get(..start).and_then(|common| common.chars().next_back());
+    let (rule, shell) = (rule.get(start..).unwrap_or(rule), shell.get(start..).unwrap_or(shell));
+    let Some(end) = common_length(literal_end(rule).bytes().rev(), literal_end(shell).bytes().rev()) else {
+        return false;
+    };
+    let rule = rule.get(..rule.len() - end).unwrap_or(rule);
+    let shell = shell.get(..shell.len() - end).unwrap_or(shell);
+    if let (Some(mine), Some(theirs)) = (count_slashes(rule), count_slashes(shell))
+        && mine != theirs
     {
         return false;
     }
     let (rule, shell) = (tokens(rule), tokens(shell));
-    if rule.len().max(shell.len()) > MAX_PATTERN_TOKENS {
-        return true;
-    }
-    // The row of the table for the next token of `rule`. For each position in `shell`, it tells whether the remaining
-    // parts of both patterns can match the same text.
-    let mut below: Vec<bool> = Vec::new();
+    rule.len().max(shell.len()) > MAX_PATTERN_TOKENS || tokens_overlap(before, &rule, &shell)
+}
+
+/// Whether the remaining parts of a rule's pattern and of a shell's pattern can match the same text. `before` is the
+/// letter before both parts, if there is one.
+fn tokens_overlap(before: Option<char>, rule: &[GlobToken], shell: &[GlobToken]) -> bool {
+    // A row of the table, for one token of `rule`. For each position in `shell`, it tells whether the remaining parts
+    // of both patterns can match the same text. The next row replaces it in place.
+    let mut row = vec![false; shell.len() + 1];
     for i in (0..=rule.len()).rev() {
         let mine = rule.get(i).copied();
-        let hidden = mine == Some(GlobToken::Letter('.'))
-            && (i == 0 || rule.get(i - 1) == Some(&GlobToken::Letter('/')));
-        let mut row = vec![false; shell.len() + 1];
-        for j in (0..=shell.len()).rev() {
-            let theirs = shell.get(j).copied();
-            let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
-            let agrees = match (mine, theirs) {
+        let follows_slash = match i.checked_sub(1) {
+            Some(i) => rule.get(i) == Some(&GlobToken::Letter('/')),
+            None => before.is_none_or(|before| before == '/'),
+        };
+        let hidden = mine == Some(GlobToken::Letter('.')) && follows_slash;
+        // The next position of this row and of the row below.
+        let (mut right, mut right_below) = (false, false);
+        let mut is_possible = false;
+        let theirs = std::iter::once(None).chain(shell.iter().rev().map(|token| Some(*token)));
+        for (cell, theirs) in row.iter_mut().rev().zip(theirs) {
+            let below = *cell;
+            *cell = match (mine, theirs) {
                 (None, None) => true,
                 (Some(many @ (GlobToken::Star | GlobToken::DoubleStar)), theirs) => {
-                    at(&below, j)
-                        || theirs.is_some_and(|token| wildcard_matches(many, token) && at(&row, j + 1))
-                        || matches!(theirs, Some(GlobToken::Star | GlobToken::DoubleStar)) && at(&row, j + 1)
+                    let passes = |token| {
+                        wildcard_matches(many, token)
+                            || matches!(token, GlobToken::Star | GlobToken::DoubleStar)
+                    };
+                    below || right && theirs.is_some_and(passes)
                 }
                 (mine, Some(many @ (GlobToken::Star | GlobToken::DoubleStar))) => {
-                    at(&row, j + 1)
-                        || mine.is_some_and(|token| {
-                            wildcard_matches(many, token)
-                                && !(hidden && many == GlobToken::Star)
-                                && at(&below, j)
-                        })
+                    let takes = |token| wildcard_matches(many, token) && !(hidden && many == GlobToken::Star);
+                    right || below && mine.is_some_and(takes)
                 }
                 (Some(mine), Some(theirs)) => {
                     let same = mine == theirs
                         || wildcard_matches(mine, theirs)
                         || wildcard_matches(theirs, mine) && !(hidden && theirs == GlobToken::AnyLetter);
-                    same && at(&below, j + 1)
+                    same && right_below
                 }
                 _ => false,
             };
-            if let Some(cell) = row.get_mut(j) {
-                *cell = agrees;
-            }
+            (right, right_below) = (*cell, below);
+            is_possible |= *cell;
         }
-        below = row;
+        // Every row follows from the row below.
+        if !is_possible {
+            return false;
+        }
     }
-    below.first().copied().unwrap_or(false)
+    row.first().copied().unwrap_or(false)
 }
 
 /// Returns the text before the first wildcard.
@@ -88,14 +106,29 @@ fn literal_end(pattern: &str) -> &str {
     pattern.rsplit(WILDCARDS).next().unwrap_or_default()
 }
 
-/// Whether one of the texts begins with the other.
-fn starts_agree(one: &str, other: &str) -> bool {
-    one.bytes().zip(other.bytes()).all(|(one, other)| one == other)
+/// Returns the length of the shorter text, if the texts agree up to there.
+fn common_length(
+    one: impl ExactSizeIterator<Item = u8>,
+    other: impl ExactSizeIterator<Item = u8>,
+) -> Option<usize> {
+    let length = one.len().min(other.len());
+    one.zip(other).all(|(one, other)| one == other).then_some(length)
 }
 
-/// Whether one of the texts ends with the other.
-fn ends_agree(one: &str, other: &str) -> bool {
-    one.bytes().rev().zip(other.bytes().rev()).all(|(one, other)| one == other)
+/// Returns the number of slashes in every text that a pattern matches; `None` if the number may differ.
+fn count_slashes(pattern: &str) -> Option<usize> {
+    let (mut slashes, mut previous) = (0, b' ');
+    for byte in pattern.bytes() {
+        match byte {
+            // A set of letters may contain a slash.
+            b'[' => return None,
+            b'*' if previous == b'*' => return None,
+            b'/' => slashes += 1,
+            _ => {}
+        }
+        previous = byte;
+    }
+    Some(slashes)
 }
 
 /// Whether a wildcard can match a token.
@@ -129,7 +162,51 @@ fn tokens(pattern: &str) -> Vec<GlobToken> {
 
 #[cfg(test)]
 mod tests {
-    use super::globs_overlap;
+    use super::{GlobToken, globs_overlap, tokens, wildcard_matches};
+
+    /// Tries every way in which the patterns can match the same text.
+    fn overlap_somehow(rule: &[GlobToken], at: usize, shell: &[GlobToken], to: usize) -> bool {
+        use GlobToken::{AnyLetter, DoubleStar, Letter, Star};
+        let hidden = rule.get(at) == Some(&Letter('.')) && (at == 0 || rule[at - 1] == Letter('/'));
+        let is_many = |token: Option<&GlobToken>| matches!(token, Some(Star | DoubleStar));
+        let (mine, theirs) = (rule.get(at), shell.get(to));
+        if is_many(mine) {
+            let takes = |token: &GlobToken| wildcard_matches(rule[at], *token) || is_many(Some(token));
+            return overlap_somehow(rule, at + 1, shell, to)
+                || theirs.is_some_and(takes) && overlap_somehow(rule, at, shell, to + 1);
+        }
+        if is_many(theirs) {
+            let takes =
+                |token: &GlobToken| wildcard_matches(shell[to], *token) && !(hidden && shell[to] == Star);
+            return overlap_somehow(rule, at, shell, to + 1)
+                || mine.is_some_and(takes) && overlap_somehow(rule, at + 1, shell, to);
+        }
+        let (Some(mine), Some(theirs)) = (mine, theirs) else { return mine.is_none() && theirs.is_none() };
+        let same = mine == theirs
+            || wildcard_matches(*mine, *theirs)
+            || wildcard_matches(*theirs, *mine) && !(hidden && *theirs == AnyLetter);
+        same && overlap_somehow(rule, at + 1, shell, to + 1)
+    }
+
+    #[test]
+    fn short_patterns_overlap_exactly_when_some_text_fits_both() {
+        let parts = ["a", "ä", ".", "/", "?", "*", "**", "[ab]"];
+        let mut patterns = vec![String::new()];
+        for length in 0..3 {
+            let longest: Vec<_> =
+                patterns.iter().filter(|text| tokens(text).len() == length).cloned().collect();
+            patterns.extend(longest.iter().flat_map(|text| parts.map(|part| format!("{text}{part}"))));
+        }
+        let mut overlaps = 0;
+        for rule in &patterns {
+            for shell in &patterns {
+                let expected = overlap_somehow(&tokens(rule), 0, &tokens(shell), 0);
+                assert_eq!(globs_overlap(rule, shell), expected, "{rule} and {shell}");
+                overlaps += usize::from(expected);
+            }
+        }
+        assert!(overlaps > 10_000 && overlaps < patterns.len().pow(2) / 2, "{overlaps}");
+    }
 
     #[test]
     fn patterns_overlap_when_some_path_fits_both() {

@@ -306,7 +306,8 @@ fn has_parent_component(path: &str) -> bool {
 /// Makes a path absolute and resolves `.`, `..` and doubled slashes lexically. `None` for a relative path without a
 /// working directory.
 pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
-    let text = text.strip_prefix("file://").unwrap_or(text);
+    let decoded = text.strip_prefix("file://").map(percent_decode);
+    let text = decoded.as_deref().unwrap_or(text);
     let windows = from_windows(cwd, text);
     let text = windows.as_deref().unwrap_or(text);
     let start = if text.starts_with('/') { "" } else { cwd? };
@@ -326,6 +327,20 @@ pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
         path.push('/');
     }
     Some(path)
+}
+
+/// Decodes `%2F` and other letters that are written as numbers in a URL.
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let letter = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(letter.unwrap_or(*first));
+        rest = if letter.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns a path of Windows with slashes, as Git Bash writes it: `/c/Users/me` for `C:\Users\me`. `None` for other

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rewrites names to their usual upper and lower case on file systems that ignore it.
+//! Rewrites names to their usual upper and lower case, because many file systems ignore it.
 //!
 //! On macOS `~/.SSH/ID_RSA` is `~/.ssh/id_rsa`. Rules name files in their usual spelling.
 
@@ -58,24 +58,29 @@ const USUAL_NAMES: &[&str] = &[
     "usr",
 ];
 
-/// Returns a path with its well-known names and the given directories in their usual spelling, if that differs and the
-/// home directory is one of macOS.
+/// Returns a path with its well-known names in their usual spelling, if that differs. On macOS, these are also the given
+/// directories and names that are ordinary words. Elsewhere, only names with a dot and names below them are rewritten:
+/// a directory `.SSH` has no other purpose.
 pub(crate) fn to_usual_case(path: &str, home: &str, project: Option<&str>) -> Option<String> {
-    if !home.starts_with(MAC_HOMES) {
-        return None;
-    }
-    let known = project.into_iter().chain([home]).flat_map(|directory| directory.split('/'));
+    let mac = home.starts_with(MAC_HOMES) || path.starts_with(MAC_HOMES);
+    let known = project.into_iter().chain([home]).filter(|_| mac).flat_map(|directory| directory.split('/'));
     let known: Vec<_> = known.filter(|name| !name.is_empty()).collect();
-    let usual = |part: &str| {
+    let mut in_known = mac;
+    let mut usual = |part: &str| {
         let names = known.iter().chain(USUAL_NAMES);
-        names.copied().find(|name| name.eq_ignore_ascii_case(part))
+        let name = names.copied().find(|name| name.eq_ignore_ascii_case(part));
+        let name = name.filter(|name| in_known || name.starts_with('.'));
+        in_known |= name.is_some_and(|name| name != ".config");
+        name
     };
-    let differs = |part: &str| usual(part).is_some_and(|name| name != part);
-    if !path.split('/').any(differs) {
-        return None;
+    let mut differs = false;
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        let name = usual(part).unwrap_or(part);
+        differs |= name != part;
+        parts.push(name);
     }
-    let parts: Vec<_> = path.split('/').map(|part| usual(part).unwrap_or(part)).collect();
-    Some(parts.join("/"))
+    differs.then(|| parts.join("/"))
 }
 
 #[cfg(test)]
@@ -83,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guarded_names_have_their_usual_spelling_on_macos_only() {
+    fn guarded_names_have_their_usual_spelling() {
         let rewrite = |path: &'static str, home: &str| {
             to_usual_case(path, home, Some("/Users/me/App")).unwrap_or_else(|| path.to_owned())
         };
@@ -95,6 +100,20 @@ mod tests {
         ] {
             assert_eq!(rewrite(path, "/Users/me"), expected);
         }
-        assert_eq!(rewrite("/home/me/.SSH/ID_RSA", "/home/me"), "/home/me/.SSH/ID_RSA");
+    }
+
+    #[test]
+    fn elsewhere_only_names_with_a_dot_are_rewritten() {
+        for (path, expected) in [
+            ("/home/me/.SSH/ID_RSA", Some("/home/me/.ssh/id_rsa")),
+            ("/home/me/.ssh/Authorized_Keys", Some("/home/me/.ssh/authorized_keys")),
+            ("/Users/other/.CLAUDE/Settings.json", Some("/Users/other/.claude/settings.json")),
+            ("/home/me/.GIT", Some("/home/me/.git")),
+            ("/home/me/documents/Config", None),
+            ("/home/me/.ssh/id_rsa", None),
+            ("/srv/BIN/Library", None),
+        ] {
+            assert_eq!(to_usual_case(path, "/home/me", Some("/home/me/App")).as_deref(), expected, "{path}");
+        }
     }
 }

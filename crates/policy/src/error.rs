@@ -14,10 +14,12 @@ pub(crate) enum RuleError {
     LockedBelowOrganisation,
     #[error("`unparsed` requires `verdict: ask` or `verdict: deny`")]
     UnparsedWithoutObjection,
-    #[error("a rule with `verdict: none` needs a `label` or a `rewrite`; otherwise it has no effect")]
+    #[error(
+        "a rule with `verdict: none` needs a `label`, a `rewrite` or `on_match`; otherwise it has no effect"
+    )]
     NoEffect,
-    #[error("`on_match: snapshot` requires `verdict: ask`")]
-    SnapshotWithoutAsk,
+    #[error("`on_match: snapshot` requires `verdict: ask` or `verdict: none`")]
+    SnapshotOfVerdict,
     #[error("`rewrite` requires `verdict: allow` or `verdict: none`")]
     RewriteOfObjection,
     #[error("`rewrite` needs `set` or `command`; otherwise it has no effect")]

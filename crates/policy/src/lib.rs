@@ -58,7 +58,8 @@ pub use rule::{Rule, RuleMode, Severity};
 pub use schema::schema;
 pub use source::{BuiltInPack, RuleSettings, RuleSource, SourceLayer};
 pub use state::{
-    FileOrigin, FlaggedFile, MAX_COUNTED_MATCHES, MAX_LABELS, SessionFileChange, SessionState, StateDelta,
+    FileOrigin, FlaggedFile, MAX_COUNTED_MATCHES, MAX_LABELS, SessionFileChange, SessionState,
+    ShellStatement, StateDelta, TreeOrigin,
 };
 pub use tenterhook_document::Problem;
 pub use tenterhook_facts::{EvalEnvironment, Facts, facts};

@@ -46,6 +46,8 @@ pub struct Rule {
     pub(crate) locked: bool,
     /// Whether the rule also applies to commands that run on a build machine.
     pub(crate) build_machines: bool,
+    /// Whether a question of the rule also applies to files that the call runs and the session did not write.
+    pub(crate) project_scripts: bool,
     /// Number of the rule's file, if only the first matching rule of that file applies.
     pub(crate) first_of: Option<usize>,
     /// Whether the reason is fixed: no text of the rule may reach a model.
@@ -117,6 +119,7 @@ impl Rule {
             && self.verdict == Decision::None
             && self.labels.is_empty()
             && self.rewrite.is_none()
+            && !self.takes_snapshot
     }
 
     /// Returns the id of the rule, unique in the set.
@@ -147,6 +150,11 @@ impl Rule {
     /// Whether the rule also applies to commands in pipelines, which run on a build machine.
     pub fn applies_on_build_machines(&self) -> bool {
         self.build_machines
+    }
+
+    /// Whether a question of the rule also applies to files that the call runs and the session did not write.
+    pub fn asks_about_project_scripts(&self) -> bool {
+        self.project_scripts
     }
 
     /// Returns the layer that the rule belongs to.

@@ -19,6 +19,9 @@ const MAX_COUNTED_RULES: usize = 1000;
 /// Maximum number of files of each kind that one session remembers; further files are dropped.
 const MAX_SESSION_FILES: usize = 256;
 
+/// Maximum number of statements that one session remembers.
+const MAX_SHELL_STATEMENTS: usize = 48;
+
 /// How a session created a file that may be run later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -36,6 +39,25 @@ pub struct FlaggedFile {
     pub rule: String,
     /// Reason of the rule.
     pub reason: String,
+}
+
+/// A statement that changed the shell of a session, or where its repository pushes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellStatement {
+    /// What the statement defines: `$NAME` for a variable, otherwise the name of a function, alias or subcommand.
+    pub name: String,
+    /// Text of the statement.
+    pub text: String,
+}
+
+/// Where the files of a directory come from that a session cloned or unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TreeOrigin {
+    /// From a repository.
+    Cloned,
+    /// From an archive that the session downloaded.
+    Unpacked,
 }
 
 /// State that rules keep for one session. Its size is bounded.
@@ -82,6 +104,15 @@ pub struct SessionState {
     /// Hashes of files that calls of the session ran, by absolute path, as they were before the latest of these calls.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub run_hashes: BTreeMap<String, String>,
+    /// Statements whose effect lasts in a shell that is not restarted for each call, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shell: Vec<ShellStatement>,
+    /// Directories that the session cloned or unpacked.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub trees: BTreeMap<String, TreeOrigin>,
+    /// Branches that the session created, as paths in the directory of the repository's references.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub branches: BTreeSet<String>,
 }
 
 /// What an event does with a file, as far as it matters for later events of the session.
@@ -104,6 +135,12 @@ pub enum SessionFileChange {
     Flagged(String, FlaggedFile),
     /// A file with this hash is run.
     Run(String, String),
+    /// The shell, or where a repository pushes to, was changed by a statement.
+    Shell(ShellStatement),
+    /// A directory was cloned or unpacked.
+    Fetched(String, TreeOrigin),
+    /// A branch was created that did not exist before.
+    Branched(String),
 }
 
 /// Changes that one event makes to the state of its session.
@@ -217,7 +254,22 @@ impl SessionState {
             SessionFileChange::Linked(path, target) => insert_bounded(&mut self.links, path, target),
             SessionFileChange::Flagged(path, flagged) => insert_bounded(&mut self.flagged, path, flagged),
             SessionFileChange::Run(path, hash) => insert_bounded(&mut self.run_hashes, path, hash),
+            SessionFileChange::Shell(statement) => self.add_statement(statement),
+            SessionFileChange::Fetched(path, origin) => insert_bounded(&mut self.trees, path, origin),
+            SessionFileChange::Branched(path) => {
+                if self.branches.len() < MAX_SESSION_FILES {
+                    self.branches.insert(path.clone());
+                }
+            }
         }
+    }
+
+    /// Adds a statement. The oldest one is dropped if there are too many, and so is an earlier definition of the name.
+    fn add_statement(&mut self, statement: &ShellStatement) {
+        self.shell.retain(|known| known.name != statement.name);
+        let surplus = (self.shell.len() + 1).saturating_sub(MAX_SHELL_STATEMENTS);
+        self.shell.drain(..surplus);
+        self.shell.push(statement.clone());
     }
 
     fn set_origin(&mut self, path: &str, origin: FileOrigin) {

@@ -13,6 +13,7 @@ const ORDER: &[&str] = &[
     "severity",
     "mode",
     "build_machines",
+    "project_scripts",
     "match",
     "when",
     "unparsed",

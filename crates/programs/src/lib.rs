@@ -18,9 +18,11 @@
 //! assert_eq!(texts(Role::Url), ["https://a.test"]);
 //! ```
 
+mod command_libraries;
 mod examples;
 mod format;
 mod hook_variables;
+mod own_rm;
 mod parsed_args;
 mod parser;
 mod programs;
@@ -29,6 +31,7 @@ mod summary;
 mod table;
 mod user_programs;
 
+pub use command_libraries::{CommandLibrary, find_command_library};
 pub use examples::{ExampleError, check_example};
 pub use format::record::{
     Arity, FileRunner, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput,
@@ -36,6 +39,7 @@ pub use format::record::{
 pub use format::role::{Language, Role};
 pub use format::source::ExampleSource;
 pub use hook_variables::{VariableUse, find_variable_use};
+pub use own_rm::has_own_rm;
 pub use parsed_args::{
     CommandWord, InnerCommand, ParsedArgs, ParsedOperand, ParsedOption, Variant, WordSlice,
 };

@@ -16,7 +16,8 @@ struct ProjectFiles {
 /// A pattern is a path relative to the working directory, with `{a,b}` for alternatives of which the first that exists is
 /// used, and `*` for several files. `^` also searches in the directories above. `@` stands for the words that name files,
 /// `@dir/` for the words that name directories, `@module` for the words that name Python modules, `@scripts` for the
-/// scripts of a `package.json` that are named, and `//generate` for the commands in Go files.
+/// scripts of a `package.json` that are named, `@bazel` for the packages of targets that are named, `@django` for the
+/// file of a command of `manage.py`, and `//generate` for the commands in Go files.
 pub fn find_project_files<'w>(
     program: &str,
     words: &(impl Iterator<Item = &'w str> + Clone),
@@ -43,13 +44,13 @@ const PROJECT_FILES: &[ProjectFiles] = &[
     row("ava", "", &["ava.config.{js,mjs,cjs,ts}", "@"]),
     row("babel", "", &["babel.config.{js,mjs,cjs,ts}"]),
     row("bats", "", &["@", "test/*.bats"]),
-    row("bazel", "", &["{BUILD.bazel,BUILD}"]),
-    row("bazelisk", "", &["{BUILD.bazel,BUILD}"]),
+    row("bazel", "", &["{BUILD.bazel,BUILD}", "@bazel"]),
+    row("bazelisk", "", &["{BUILD.bazel,BUILD}", "@bazel"]),
     row("behave", "", &["features/environment.py"]),
     row("bentoml", "", &["@", "{main.py,app.py}"]),
     row("bpython", "", &["@"]),
     row("brew", "bundle", &["Brewfile"]),
-    row("buck2", "", &["{BUILD.bazel,BUILD}"]),
+    row("buck2", "", &["{BUILD.bazel,BUILD}", "@bazel"]),
     row("build", "", &["setup.py"]),
     row("bun", "test", &["*.test.{ts,js}", "@"]),
     row("bundle", "install", &["^Gemfile"]),
@@ -204,6 +205,7 @@ const PROJECT_FILES: &[ProjectFiles] = &[
     row("lint-staged", "", &["lint-staged.config.{js,mjs,cjs,ts}"]),
     row("locust", "", &["locustfile.py", "@"]),
     row("luigi", "", &["@"]),
+    row("manage.py", "", &["@django"]),
     row("marimo", "", &["@", "{main.py,app.py}"]),
     row("meson", "setup", &["meson.build"]),
     row("metro", "", &["metro.config.js"]),
@@ -280,6 +282,8 @@ const PROJECT_FILES: &[ProjectFiles] = &[
     row("puma", "", &["config.ru", "config/puma.rb"]),
     row("py.test", "", &["tests/test*.py", "test/test*.py", "test*.py"]),
     row("pytest", "", &["tests/test*.py", "test/test*.py", "test*.py"]),
+    row("python", "manage.py", &["@django"]),
+    row("python3", "manage.py", &["@django"]),
     row("rackup", "", &["config.ru", "config/puma.rb"]),
     row("rails", "c", &["config/environment.rb"]),
     row("rails", "console", &["config/environment.rb"]),

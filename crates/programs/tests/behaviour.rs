@@ -2,25 +2,14 @@
 
 //! Tests of lookups, hostile words, and descriptions that users add.
 
-use std::time::{Duration, Instant};
-
 use tenterhook_programs::{CommandWord, DescriptionTrust, Programs, Role, UserProgramSource};
+use tenterhook_test_support::assert_linear_cost;
+
+/// Words of the smaller of two measured commands.
+const MEASURED_WORDS: usize = 8_000;
 
 fn user(text: &str, trust: DescriptionTrust) -> UserProgramSource<'_> {
     UserProgramSource { source: "own.yaml", text, trust, layer: 0 }
-}
-
-/// Shorter times are too noisy to compare.
-const NOISE: Duration = Duration::from_millis(2);
-
-/// Returns the shortest time of a few runs, because other processes may slow down some runs.
-fn quickest(run: impl Fn()) -> Duration {
-    let took = |_| {
-        let begin = Instant::now();
-        run();
-        begin.elapsed()
-    };
-    (0..5).map(took).min().unwrap_or_default()
 }
 
 #[test]
@@ -91,7 +80,7 @@ fn hostile_words_are_read_in_linear_time_and_without_panic() {
         "\u{feff}--x",
         "--rec",
     ];
-    let words: Vec<&str> = pieces.iter().copied().cycle().take(4000).collect();
+    let words: Vec<&str> = pieces.iter().copied().cycle().take(2 * MEASURED_WORDS).collect();
     for name in programs.names() {
         let program = programs.find(name).unwrap();
         for start in 0..pieces.len() {
@@ -102,13 +91,10 @@ fn hostile_words_are_read_in_linear_time_and_without_panic() {
         ["tar", "git", "env", "grep", "find", "curl", "sudo", "docker", "kubectl", "dd", "bash", "ssh"]
     {
         let program = programs.find(name).unwrap();
-        let repeated = ["-a", "-f", "x", "A=1"].map(|word| vec![word; 4000]);
+        let repeated = ["-a", "-f", "x", "A=1"].map(|word| vec![word; 2 * MEASURED_WORDS]);
         for words in [&words].into_iter().chain(&repeated) {
-            let few = quickest(|| drop(program.parse(&words[..1000])));
-            let many = quickest(|| drop(program.parse(words)));
-            // There are four times as many words. With a quadratic cost, parsing would take sixteen times as
-            // long.
-            assert!(many < few * 10 + NOISE, "{name} {:?}: {few:?}, then {many:?}", words.first());
+            let what = format!("{name} {:?}", words.first());
+            assert_linear_cost(&what, |scale| drop(program.parse(&words[..MEASURED_WORDS * scale])));
         }
     }
 }

@@ -44,6 +44,8 @@ fn files() {
         "javascript",
         &[
             (r"require('fs').rmSync('/home', {recursive: true, force: true})", "delete! /home"),
+            (r#"import("fs").then(f=>f.rmSync("/home",{recursive:true}))"#, "delete! /home"),
+            (r#"import("lodash").then(f=>f.rmSync("/home",{recursive:true}))"#, ""),
             (r"fs.rmSync(path, {force: true})", "delete *?"),
             (r#"const fs = require('fs'); fs.promises.rm("x", {'recursive': true})"#, "delete! x"),
             (r"import fs from 'node:fs/promises'; await fs.unlink('x')", "delete x"),

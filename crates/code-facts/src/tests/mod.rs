@@ -9,6 +9,7 @@ mod awk;
 mod described;
 mod hostile;
 mod javascript;
+mod literals;
 mod lua;
 mod other_languages;
 mod perl;

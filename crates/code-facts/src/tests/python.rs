@@ -54,6 +54,8 @@ fn files() {
         "python",
         &[
             (r#"import shutil; shutil.rmtree("/home")"#, "delete! /home"),
+            (r#"import os; vars(os)["sys" "tem"]("id")"#, "shell id"),
+            (r#"import os; vars(a)["x"]("id")"#, ""),
             (r"from shutil import rmtree; rmtree(path='/x', ignore_errors=True)", "delete! /x"),
             (r#"import os; os.remove(os.path.expanduser("~/.ssh/id_rsa"))"#, "delete ~/.ssh/id_rsa"),
             (r#"import os; os.unlink(os.path.join(os.environ["HOME"], ".bashrc"))"#, "delete ~/.bashrc"),

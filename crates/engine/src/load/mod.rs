@@ -73,10 +73,10 @@ pub fn load_settings(name: &str, text: &str, context: &LoadContext<'_>) -> Loade
         match key.text() {
             Some("hooks") => load_hooks_key(&mut loaded, name, value, context),
             // These keys are read elsewhere: by the daemon and by the ledger.
-            Some("daemon" | "telemetry" | "ledger" | "notify" | "approvals") => {}
+            Some("daemon" | "telemetry" | "undo" | "ledger" | "notify" | "approvals") => {}
             other => {
                 let message = format!("unknown key `{}`", other.unwrap_or("?"));
-                let hint = "known: hooks, daemon, telemetry, ledger, notify, approvals";
+                let hint = "known: hooks, daemon, telemetry, undo, ledger, notify, approvals";
                 loaded.problems.push(Problem::new(name, key.spot, message).hint(hint));
             }
         }

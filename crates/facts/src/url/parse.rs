@@ -40,6 +40,11 @@ pub(super) fn parse_address(text: &str) -> Option<UrlFact> {
     {
         return parse_authority(text, "*", before_any(rest, &['/', '?', '#']));
     }
+    // `//host/path` takes the scheme of the page that names it.
+    if let Some(rest) = clean.strip_prefix("//") {
+        let fact = parse_authority(text, "*", before_any(rest, &['/', '?', '#']));
+        return fact.filter(|fact| fact.host.contains('.'));
+    }
     let fact = parse_host_and_port(&clean).or_else(|| parse_location(&clean));
     // Without a scheme, the text must look like a host: `a:b` and `12:30` do not.
     let fact = fact.filter(|fact| {

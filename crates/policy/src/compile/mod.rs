@@ -60,8 +60,8 @@ pub(crate) fn compile_rule(
         None => objects.then_some(Decision::Ask),
     };
     let takes_snapshot = wire.on_match == Some(wire::MatchAction::Snapshot);
-    if takes_snapshot && verdict != Decision::Ask {
-        wrong.push(RuleError::SnapshotWithoutAsk);
+    if takes_snapshot && !matches!(verdict, Decision::Ask | Decision::None) {
+        wrong.push(RuleError::SnapshotOfVerdict);
     }
     let labels: Vec<_> =
         wire.label.map(|labels| labels.0.into_iter().map(|label| label.0).collect()).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn compile_rule(
         None
     });
     // In a file where the first matching rule decides, a rule without an effect of its own shadows later rules.
-    let idle = verdict == Decision::None && labels.is_empty() && !changes;
+    let idle = verdict == Decision::None && labels.is_empty() && !changes && !takes_snapshot;
     if idle && header.order != wire::RuleOrder::First {
         wrong.push(RuleError::NoEffect);
     }
@@ -114,6 +114,7 @@ pub(crate) fn compile_rule(
         expires: wire.expires.map(|expires| expires.0),
         overrides,
         locked: wire.locked,
+        project_scripts: wire.project_scripts,
         build_machines: wire.build_machines.or(header.build_machines).unwrap_or(true),
         first_of: (header.order == wire::RuleOrder::First).then_some(number),
         fixed_reason: false,

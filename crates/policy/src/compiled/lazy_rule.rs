@@ -116,6 +116,7 @@ pub(crate) fn undecodable_rule(record: Option<&[u8]>) -> Rule {
         overrides: Vec::new(),
         locked: true,
         build_machines: true,
+        project_scripts: true,
         first_of: None,
         fixed_reason: false,
         takes_snapshot: false,

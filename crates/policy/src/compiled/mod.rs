@@ -30,7 +30,7 @@ pub(crate) use segment::RuleSegment;
 pub(crate) use write::{compile, text_digest};
 
 /// Incremented when the header or the layout of the body changes.
-const COMPILED_FORMAT: u32 = 3;
+const COMPILED_FORMAT: u32 = 4;
 
 /// The bytes of compiled rules.
 #[derive(Clone)]

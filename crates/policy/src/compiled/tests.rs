@@ -90,11 +90,16 @@ fn commands() -> Vec<String> {
     found
 }
 
-fn judge_command(set: &RuleSet, command: &str, kind: EventKind) -> PolicyJudgement {
+fn command_event(command: &str, kind: EventKind) -> Event {
     let mut event =
         Event::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "claude-code", kind, "PreToolUse");
     event.cwd = Some("/home/dev/shop".into());
     event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
+    event
+}
+
+fn judge_command(set: &RuleSet, command: &str, kind: EventKind) -> PolicyJudgement {
+    let event = command_event(command, kind);
     let around =
         EvalEnvironment { home: Some("/home/dev"), groups: &["wheel"], ..EvalEnvironment::default() };
     judge(&event, &facts(&event, &around), &SessionState::default(), set)
@@ -183,6 +188,25 @@ fn one_call_decodes_few_rules() {
     judge_command(&set, "ls -la src", EventKind::PreTool);
     let decoded: usize = set.segments().iter().map(super::RuleSegment::decoded_count).sum();
     assert!(decoded * 4 < set.count(), "{decoded} of {}", set.count());
+}
+
+#[test]
+fn ordinary_commands_reach_few_rules() {
+    let rules = RuleSet::baseline().rules;
+    let commands = [
+        ("ls -la src", 2),
+        ("cat README.md", 4),
+        ("git status --short", 4),
+        ("cargo test --workspace 2>&1 | tail -n 40", 6),
+        ("cd src && grep -rn \"foo bar\" ~/notes | head -20", 8),
+    ];
+    for (command, most) in commands {
+        let event = command_event(command, EventKind::PreTool);
+        let around = EvalEnvironment { home: Some("/home/dev"), ..EvalEnvironment::default() };
+        let mut reached = Vec::new();
+        rules.visit_candidates(&event, &facts(&event, &around), |rule, _| reached.push(rule.id().to_owned()));
+        assert!(reached.len() <= most, "{command}: {reached:?}");
+    }
 }
 
 #[test]

@@ -63,8 +63,12 @@ impl EffectCondition {
     pub(super) fn add_needs(&self, to: &mut NeedList) {
         let Self { does, path, place: _, recursive: _, certain: _, by: _, on: _, not: _ } = self;
         to.add_paths(path.as_ref());
-        let does: Vec<_> = values(does.as_ref()).iter().map(|does| IndexTerm::Does(*does)).collect();
-        to.add_words(Rarity::Often, if does.is_empty() { &[IndexTerm::SomeEffect] } else { &does });
+        let does = values(does.as_ref());
+        let words: Vec<_> = does.iter().map(|does| IndexTerm::Does(*does)).collect();
+        to.add_words(
+            Rarity::of_operations(does),
+            if words.is_empty() { &[IndexTerm::SomeEffect] } else { &words },
+        );
     }
 
     pub(super) fn check_all(&self, effects: &[FileEffect], mode: MatchMode, explain: Explain) -> Check {

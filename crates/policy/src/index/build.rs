@@ -8,7 +8,9 @@ use tenterhook_event::EventKind;
 
 use super::lookup::UnkeyedRules;
 use super::needs::{command_letters, needs_by_alternative};
-use super::term::{PATH_START_TAGS, PROGRAM_START_TAG};
+use super::term::{
+    COMPONENT_TAGS, IndexTerm, NAME_END_TAG, NAME_START_TAG, PATH_START_TAGS, PROGRAM_START_TAG,
+};
 use super::{IndexEntry, KeyTable, KindForm, WHOLE_RULE};
 use crate::compiled::{BodyWriter, WriteError};
 use crate::conditions::values;
@@ -41,7 +43,11 @@ pub(crate) fn build(rules: &[Rule], to: &mut BodyWriter) -> Result<Vec<(EventKin
                     },
                     Some(needs) => {
                         for need in needs {
-                            kind.keys.entry(need.clone()).or_default().push((number, *alternative));
+                            kind.add(need.clone(), (number, *alternative));
+                            // A component that is not known may be any of these.
+                            if need.starts_with(COMPONENT_TAGS) {
+                                kind.add(IndexTerm::SomeOpenPath.key(), (number, *alternative));
+                            }
                         }
                     }
                 }
@@ -65,6 +71,14 @@ pub(crate) fn build(rules: &[Rule], to: &mut BodyWriter) -> Result<Vec<(EventKin
 }
 
 impl KindBuilder {
+    fn add(&mut self, key: String, entry: IndexEntry) {
+        let entries = self.keys.entry(key).or_default();
+        // Many globs of a rule begin with the same directory.
+        if entries.last() != Some(&entry) {
+            entries.push(entry);
+        }
+    }
+
     fn write(&self, to: &mut BodyWriter) -> Result<KindForm, WriteError> {
         let longest = |is_wanted: &dyn Fn(&str) -> bool| {
             let keys = self.keys.keys().filter(|key| is_wanted(key));
@@ -75,6 +89,7 @@ impl KindBuilder {
             unread: to.add(&self.unread)?,
             longest_path: longest(&|key| key.starts_with(PATH_START_TAGS)),
             longest_program: longest(&|key| key.starts_with(PROGRAM_START_TAG)),
+            longest_name_part: longest(&|key| key.starts_with([NAME_START_TAG, NAME_END_TAG])),
             keys: KeyTable::write(&self.keys, to)?,
         })
     }

@@ -123,14 +123,14 @@ impl KeyTable {
             let first = rows.partition_point(0, |key| key < start);
             let range = first
                 .and_then(|first| Some(first..rows.partition_point(first, |key| key.starts_with(start))?));
-            match range.and_then(|range| rows.entries(range)) {
-                Some(entries) => found.extend(entries.iter().copied().map(entry_from_bytes)),
-                None => found.push(DAMAGED_INDEX_ENTRY),
+            if range.and_then(|range| rows.collect_entries(range, found)).is_none() {
+                found.push(DAMAGED_INDEX_ENTRY);
             }
         }
     }
 
-    fn has_tag(&self, tag: char) -> bool {
+    /// Whether some key has this tag.
+    pub(crate) fn has_tag(&self, tag: char) -> bool {
         self.tags & tag_bit(tag) != 0
     }
 
@@ -195,6 +195,20 @@ impl<'a> KeyRows<'a> {
 
     fn entries(&self, rows: std::ops::Range<usize>) -> Option<&'a [[u8; ENTRY_BYTES]]> {
         self.entries.get(self.row(rows.start)?.1..self.row(rows.end)?.1)
+    }
+
+    /// Finds the entries of several rows; `None` if the table is damaged.
+    fn collect_entries(&self, rows: std::ops::Range<usize>, found: &mut Vec<IndexEntry>) -> Option<()> {
+        let mut previous: &[[u8; ENTRY_BYTES]] = &[];
+        for row in rows {
+            let entries = self.entries(row..row.checked_add(1)?)?;
+            // The globs of a list begin alike, so neighbours often have the same entries.
+            if entries != previous {
+                found.extend(entries.iter().copied().map(entry_from_bytes));
+                previous = entries;
+            }
+        }
+        Some(())
     }
 
     /// Returns the first row from `first` on whose key is not before the wanted one; `None` if the table is damaged.

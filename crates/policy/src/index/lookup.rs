@@ -4,21 +4,15 @@
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Event;
-use tenterhook_facts::{Facts, PathFact, ShellCommand};
+use tenterhook_facts::{Facts, ShellCommand};
 use tenterhook_shell_facts::LetterPairs;
 
-use super::term::{
-    HOST_TAG, IndexTerm, NAME_TAG, PROGRAM_ARGUMENT_TAG, PROGRAM_END, PROGRAM_START_TAG, path_start_key,
-    path_start_tag, tagged_key,
-};
+use super::term::{HOST_TAG, IndexTerm, PROGRAM_ARGUMENT_TAG, PROGRAM_END, PROGRAM_START_TAG, tagged_key};
 use super::{DAMAGED_INDEX_ENTRY, IndexEntry, KindForm, WHOLE_RULE};
 use crate::compiled::BodyBytes;
 use crate::conditions::command_texts;
-use crate::conditions::glob::{GlobBase, flatten_slashes};
+use crate::conditions::glob::flatten_slashes;
 use crate::conditions::lazy_regex::contains_letters;
-
-/// Number of entries above which duplicates are removed during a lookup.
-const DEDUP_ABOVE: usize = 1 << 16;
 
 /// Initial capacity: more entries than an ordinary call finds.
 const USUAL_ENTRIES: usize = 256;
@@ -39,9 +33,9 @@ pub(crate) struct KindIndex {
 }
 
 /// The index of one kind of event, for one lookup.
-struct IndexLookup<'a> {
-    form: &'a KindForm,
-    body: BodyBytes<'a>,
+pub(super) struct IndexLookup<'a> {
+    pub(super) form: &'a KindForm,
+    pub(super) body: BodyBytes<'a>,
     lists: &'a UnkeyedRules,
 }
 
@@ -91,21 +85,21 @@ impl KindIndex {
 }
 
 /// Sorts entries by rule and alternative, and removes duplicates. Comparing one number is faster than comparing pairs.
-fn sort_and_dedup(found: &mut Vec<IndexEntry>) {
+pub(super) fn sort_and_dedup(found: &mut Vec<IndexEntry>) {
     found.sort_unstable_by_key(|(rule, part)| u64::from(*rule) << u16::BITS | u64::from(*part));
     found.dedup();
 }
 
 impl IndexLookup<'_> {
-    fn get(&self, tag: char, text: &str, found: &mut Vec<IndexEntry>) {
+    pub(super) fn get(&self, tag: char, text: &str, found: &mut Vec<IndexEntry>) {
         self.form.keys.get(self.body, tag, text, found);
     }
 
-    fn find_by_prefix(&self, start: &str, found: &mut Vec<IndexEntry>) {
+    pub(super) fn find_by_prefix(&self, start: &str, found: &mut Vec<IndexEntry>) {
         self.form.keys.find_by_prefix(self.body, start, found);
     }
 
-    fn collect_term(&self, word: IndexTerm<'_>, found: &mut Vec<IndexEntry>) {
+    pub(super) fn collect_term(&self, word: IndexTerm<'_>, found: &mut Vec<IndexEntry>) {
         let (tag, text) = word.tag_and_text();
         self.get(tag, &text, found);
     }
@@ -170,58 +164,6 @@ impl IndexLookup<'_> {
         // An unknown server may be any server.
         if facts.mcp.as_ref().is_some_and(|mcp| mcp.server.is_empty()) {
             self.find_by_prefix(&IndexTerm::Server("").key(), found);
-        }
-    }
-
-    fn collect_by_paths(&self, facts: &Facts, found: &mut Vec<IndexEntry>) {
-        let of_commands = facts
-            .commands
-            .iter()
-            .flat_map(|command| command.operands.iter().chain(&command.named).chain(&command.inputs));
-        let by_name = facts.paths.iter().chain(of_commands).map(|path| (path, false));
-        let by_effect = facts.effects.iter().map(|effect| (&effect.path, effect.reaches_below()));
-        let mut dedup_above = DEDUP_ABOVE;
-        for (path, recursive) in by_name.chain(by_effect) {
-            self.collect_by_path(path, recursive, found);
-            // Many paths find the same rules repeatedly.
-            if found.len() > dedup_above {
-                sort_and_dedup(found);
-                dedup_above = DEDUP_ABOVE.max(2 * found.len());
-            }
-        }
-    }
-
-    fn collect_by_path(&self, path: &PathFact, recursive: bool, found: &mut Vec<IndexEntry>) {
-        let forms = [
-            (GlobBase::Root, path.resolved.as_deref()),
-            (GlobBase::Home, path.in_home.as_deref().or(path.walk_in_homes.as_deref())),
-            (GlobBase::Project, path.in_project.as_deref()),
-        ];
-        let open = path.pattern || path.dynamic;
-        for (from, form) in forms {
-            let Some(form) = form else { continue };
-            // Only the letters before a pattern are certain.
-            let known = match form.find(['*', '?', '[']).filter(|_| open) {
-                Some(end) => form.get(..end).unwrap_or_default(),
-                None => form,
-            };
-            let ends = known.match_indices('/').map(|(end, _)| end).chain([known.len()]);
-            let ends = ends.take_while(|end| *end <= self.form.longest_path);
-            self.form.keys.get_prefixes(self.body, path_start_tag(from), known, ends, found);
-            if !known.starts_with('/') {
-                self.get(path_start_tag(from), "", found);
-            }
-            if open || recursive {
-                let known = known.trim_end_matches('/');
-                self.find_by_prefix(&path_start_key(from, known), found);
-            }
-        }
-        if open {
-            self.find_by_prefix(&tagged_key(NAME_TAG, ""), found);
-        } else {
-            let form = path.resolved.as_deref().unwrap_or(&path.text);
-            let name = form.rsplit('/').next().unwrap_or(form);
-            self.get(NAME_TAG, name, found);
         }
     }
 

@@ -11,6 +11,8 @@ mod build;
 mod keys;
 mod lookup;
 mod needs;
+mod path_lookup;
+mod rarity;
 mod term;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +20,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use build::build;
 pub(crate) use keys::KeyTable;
 pub(crate) use lookup::KindIndex;
-pub(crate) use needs::{NeedList, Rarity};
+pub(crate) use needs::NeedList;
+pub(crate) use rarity::Rarity;
 pub(crate) use term::IndexTerm;
 
 /// The number of a rule and of one of its alternatives; [`WHOLE_RULE`] means the whole rule.
@@ -42,6 +45,8 @@ pub(crate) struct KindForm {
     longest_path: usize,
     /// Length of the longest program prefix among the keys.
     longest_program: usize,
+    /// Length of the longest start or end of a path's last component among the keys.
+    longest_name_part: usize,
 }
 
 impl KindForm {

@@ -3,19 +3,12 @@
 //! Finds keys, at least one of which must be present for a rule to match.
 
 use super::WHOLE_RULE;
-use super::term::{HOST_TAG, IndexTerm, NAME_TAG, path_start_key, tagged_key};
+use super::rarity::Rarity;
+use super::term::{
+    COMPONENT_TAG, HOST_TAG, IndexTerm, NAME_END_TAG, NAME_START_TAG, NAME_TAG, path_start_key, tagged_key,
+};
 use crate::conditions::RuleMatcher;
 use crate::conditions::glob::{GlobBase, HostGlobs, NameGlobs, PathGlobs};
-
-/// How rare the keys of a rule are. The rarer the keys, the less often the rule is evaluated without a match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rarity {
-    Paired,
-    Named,
-    Placed,
-    Seldom,
-    Often,
-}
 
 /// Maximum number of program-word pairs. A rule with more pairs is indexed by program alone.
 const MAX_PAIRS: usize = 64;
@@ -103,7 +96,10 @@ impl NeedList {
         let key =
             |(name, begins)| if begins { IndexTerm::Begins(name) } else { IndexTerm::Program(name) }.key();
         let names = names.and_then(NameGlobs::literal_prefixes);
-        self.0.extend(names.map(|names| (Rarity::Named, names.into_iter().map(key).collect())));
+        self.0.extend(names.map(|names| {
+            let rarity = Rarity::of_programs(names.iter().map(|(name, _)| *name));
+            (rarity, names.into_iter().map(key).collect())
+        }));
     }
 
     /// Requires one of these programs followed by one of these words, unless some of them are patterns.
@@ -118,22 +114,21 @@ impl NeedList {
         }
     }
 
-    /// Requires the first directories of one of these globs, or the last component of a glob that may start anywhere.
+    /// Requires the first directories of one of these globs, or a component of a glob that may start anywhere.
     pub(crate) fn add_paths(&mut self, paths: Option<&PathGlobs>) {
         let Some(paths) = paths else { return };
         let mut rarity = Rarity::Placed;
         let needs = paths.globs().map(|glob| {
             if glob.from == GlobBase::Anywhere {
-                let is_plain = |name: &&str| !name.contains(['*', '?', '[', '\\']);
-                let name = glob.text.rsplit('/').next().filter(is_plain)?;
-                return Some(tagged_key(NAME_TAG, name));
+                return component_key(&glob.text);
             }
             let start = glob.start();
             let whole = start.len() == glob.text.len();
             let directory =
                 if whole { start } else { start.rsplit_once('/').map_or("", |(directory, _)| directory) };
             let directory = directory.trim_end_matches('/');
-            if directory.is_empty() {
+            // The home directory contains most projects.
+            if directory.is_empty() || directory == "~" {
                 rarity = Rarity::Often;
             }
             Some(path_start_key(glob.from, directory))
@@ -151,5 +146,32 @@ impl NeedList {
         });
         let needs = needs.collect::<Option<Vec<_>>>();
         self.0.extend(needs.map(|needs| (Rarity::Placed, needs)));
+    }
+}
+
+/// Returns the key for a glob that may start anywhere: its last component, or the longer literal end of that, or any
+/// other component; `None` if all are patterns.
+fn component_key(glob: &str) -> Option<String> {
+    const WILDCARDS: [char; 5] = ['*', '?', '[', ']', '\\'];
+    let name = glob.rsplit('/').next().unwrap_or(glob);
+    // A set of letters may contain a slash, and `**` in a name may match one.
+    if name.contains(['[', ']', '\\']) || name.contains("**") && name != "**" {
+        return None;
+    }
+    if !name.contains(WILDCARDS) {
+        return Some(tagged_key(NAME_TAG, name));
+    }
+    let start = name.split(WILDCARDS).next().unwrap_or_default();
+    let end = name.rsplit(WILDCARDS).next().unwrap_or_default();
+    if start.is_empty() && end.is_empty() {
+        let is_plain = |part: &&str| !part.is_empty() && !part.contains(WILDCARDS);
+        let is_simple = !glob.contains(['[', ']', '\\']);
+        let part = glob.split('/').rfind(is_plain).filter(|_| is_simple)?;
+        return Some(tagged_key(COMPONENT_TAG, part));
+    }
+    if start.len() > end.len() {
+        Some(tagged_key(NAME_START_TAG, start))
+    } else {
+        Some(tagged_key(NAME_END_TAG, &end.chars().rev().collect::<String>()))
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum IndexTerm<'a> {
     Does(FileOp),
     Server(&'a str),
     Package(&'a str),
+    /// A path whose components are not all known.
+    SomeOpenPath,
     SomeCommand,
     SomeVariable,
     SomeEffect,
@@ -57,6 +59,7 @@ impl<'a> IndexTerm<'a> {
             Self::Does(does) => return ('d', Cow::Owned(format!("{does:?}"))),
             Self::Server(name) => ('s', name),
             Self::Package(name) => ('k', name),
+            Self::SomeOpenPath => ('*', "open path"),
             Self::SomeCommand => ('*', "command"),
             Self::SomeVariable => ('*', "variable"),
             Self::SomeEffect => ('*', "effect"),
@@ -76,7 +79,15 @@ pub(super) const PROGRAM_START_TAG: char = 'q';
 /// Tag of keys that consist of a program and a word after it, and the separator between them.
 pub(super) const PROGRAM_ARGUMENT_TAG: char = 'x';
 pub(super) const PROGRAM_END: &str = "\n";
+/// Tag of keys that are the last component of a path, and of keys that it begins or ends with. The ends are stored
+/// backwards, so that they are prefixes too.
 pub(super) const NAME_TAG: char = 'n';
+pub(super) const NAME_START_TAG: char = 'b';
+pub(super) const NAME_END_TAG: char = 'e';
+/// Tag of keys that are any component of a path.
+pub(super) const COMPONENT_TAG: char = 'o';
+/// Tags of keys that are components of a path, or parts of one.
+pub(super) const COMPONENT_TAGS: [char; 4] = [NAME_TAG, NAME_START_TAG, NAME_END_TAG, COMPONENT_TAG];
 pub(super) const HOST_TAG: char = 'h';
 
 pub(super) fn tagged_key(tag: char, text: &str) -> String {

@@ -285,7 +285,8 @@ impl<'r> ResolvedMatches<'r> {
             note: Some(matched.note()),
         };
         let is_undoable = |matched: &&RuleMatch<'_>| {
-            matched.applies() && matched.decision == Decision::Ask && matched.rule.takes_snapshot
+            let is_fitting = matches!(matched.decision, Decision::Ask | Decision::None);
+            matched.applies() && is_fitting && matched.rule.takes_snapshot
         };
         let undoable =
             self.matches.iter().filter(is_undoable).map(|matched| Arc::clone(&matched.rule.id)).collect();

@@ -83,7 +83,7 @@ fn a_mistake_is_reported_at_its_position() {
         ),
         (
             "match: {tool: shell}, verdict: none",
-            "4:3: rule `x`: a rule with `verdict: none` needs a `label` or a `rewrite`; otherwise it has no effect",
+            "4:3: rule `x`: a rule with `verdict: none` needs a `label`, a `rewrite` or `on_match`; otherwise it has no effect",
         ),
         (
             "match: {tool: shell}, verdict: deny, overrides: [y]",
@@ -144,7 +144,7 @@ rules:
         "rules.yaml:5:5: rule `Bad Id`: unknown key `verdikt`; did you mean `verdict`?",
         "rules.yaml:6:5: rule `Bad Id`: column 5: the condition is a field of the event, never true or false",
         "rules.yaml:7:5: rule `worse`: only a rule of the organisation can be `locked`",
-        "rules.yaml:7:5: rule `worse`: a rule with `verdict: none` needs a `label` or a `rewrite`",
+        "rules.yaml:7:5: rule `worse`: a rule with `verdict: none` needs a `label`, a `rewrite` or `on_match`",
         "rules.yaml:7:5: rule `worse`: `limit.count` must be from 1 to 1000",
         "rules.yaml:8:13: rule `worse`: the list of tools has only exclusions",
     ];

@@ -65,6 +65,8 @@ pub enum Language {
     Swift,
     /// The Tcl language.
     Tcl,
+    /// A language that is read only by its literals and well-known calls.
+    Plain,
     /// A language without a reader of its own.
     Other,
 }
@@ -285,6 +287,7 @@ const LANGUAGE_NAMES: &[(&str, Language)] = &[
     ("scala", Language::Scala),
     ("swift", Language::Swift),
     ("tcl", Language::Tcl),
+    ("plain", Language::Plain),
     ("other", Language::Other),
 ];
 

@@ -152,7 +152,9 @@ impl ShellReader<'_> {
             let Role::Code(language) = role else { continue };
             let code = extract_word(words, part);
             match CodeLanguage::from_name(language.name()) {
-                Some(language) => self.read_code(language, &code.text, program, own, scope),
+                Some(language) => {
+                    self.read_code(language, &code.text, program, own, scope);
+                }
                 None => self.report_unread("it is code in another language", &code.text),
             }
         }

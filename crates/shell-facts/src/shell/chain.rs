@@ -2,6 +2,8 @@
 
 //! Walks chains such as `a && b || c`, whose commands run only if an earlier one succeeded or failed.
 
+use std::sync::Arc;
+
 use tenterhook_shell as ast;
 
 use super::ShellReader;
@@ -16,6 +18,10 @@ impl ShellReader<'_> {
         src: &SourceText,
         scope: &mut ShellScope,
     ) {
+        // The command that creates a branch may have failed, unless its failure ends the script or the chain.
+        if !scope.strict {
+            scope.own_branches = Arc::default();
+        }
         if statement.rest.is_empty() {
             return self.walk_pipeline(&statement.first, src, scope);
         }
@@ -25,6 +31,7 @@ impl ShellReader<'_> {
         // A command after `&&` runs only if the conditions before it are true.
         let mut names = narrowed_by_pipeline(&statement.first, src);
         self.walk_pipeline(&statement.first, src, scope);
+        forget_failed_branches(&statement.first, scope);
         for ast::ChainedPipeline { operator, pipeline } in &statement.rest {
             if !self.spend_steps(scope.size() + names.len() / 4) {
                 return;
@@ -32,6 +39,7 @@ impl ShellReader<'_> {
             match operator {
                 ast::ChainOperator::Or => {
                     names.clear();
+                    scope.own_branches = Arc::default();
                     let mut worked = scope.clone();
                     for other in stopped.drain(..) {
                         scope.merge_with(&other);
@@ -52,6 +60,7 @@ impl ShellReader<'_> {
                     let before = scope.narrow_variables(&names);
                     self.walk_pipeline(pipeline, src, scope);
                     scope.restore_variables(before);
+                    forget_failed_branches(pipeline, scope);
                 }
             }
             names.extend(narrowed_by_pipeline(pipeline, src));
@@ -60,6 +69,13 @@ impl ShellReader<'_> {
         for other in &stopped {
             scope.merge_with(other);
         }
+    }
+}
+
+/// `! git branch x && …` continues if the branch was not created.
+fn forget_failed_branches(pipeline: &ast::Pipeline, scope: &mut ShellScope) {
+    if pipeline.negations > 0 {
+        scope.own_branches = Arc::default();
     }
 }
 

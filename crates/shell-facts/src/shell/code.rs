@@ -14,7 +14,7 @@ use super::word::ShellWord;
 const UNKNOWN_VALUE: &str = "${__unknown__}";
 
 impl ShellReader<'_> {
-    /// Reads code that the command at index `own` runs.
+    /// Reads code that the command at index `own` runs; returns its effects.
     pub(super) fn read_code(
         &mut self,
         language: CodeLanguage,
@@ -22,11 +22,41 @@ impl ShellReader<'_> {
         program: &str,
         own: Option<usize>,
         scope: &ShellScope,
+    ) -> Vec<CodeEffect> {
+        if !self.spend_steps(1 + text.len() / 16) || !self.enter_level() {
+            return Vec::new();
+        }
+        let acts = code::read_code(language, text);
+        self.apply_acts(&acts, text, program, own, scope);
+        acts
+    }
+
+    /// Reads code that the command at index `own` runs by its literals and well-known calls. Effects of a kind that
+    /// another reader has found are left out.
+    pub(super) fn read_literals(
+        &mut self,
+        text: &str,
+        known: &[CodeEffect],
+        program: &str,
+        own: Option<usize>,
+        scope: &ShellScope,
     ) {
         if !self.spend_steps(1 + text.len() / 16) || !self.enter_level() {
             return;
         }
-        let acts = code::read_code(language, text);
+        let mut acts = code::read_literals(text);
+        acts.retain(|act| !known.iter().any(|known| is_same_kind(act, known)));
+        self.apply_acts(&acts, text, program, own, scope);
+    }
+
+    fn apply_acts(
+        &mut self,
+        acts: &[CodeEffect],
+        text: &str,
+        program: &str,
+        own: Option<usize>,
+        scope: &ShellScope,
+    ) {
         // Reported once, because it concerns the whole text.
         if acts.contains(&CodeEffect::RunsUnknown) {
             self.report_unread("it runs code that cannot be read", text);
@@ -35,7 +65,7 @@ impl ShellReader<'_> {
             if !self.spend_steps(1) {
                 break;
             }
-            self.apply_act(&act, text, program, own, scope);
+            self.apply_act(act, text, program, own, scope);
         }
         self.leave_level();
     }
@@ -111,6 +141,16 @@ impl ShellReader<'_> {
                 return;
             }
         }
+    }
+}
+
+/// Whether two effects are of the same kind.
+fn is_same_kind(act: &CodeEffect, other: &CodeEffect) -> bool {
+    match (act, other) {
+        (CodeEffect::Shell(_), CodeEffect::Shell(_) | CodeEffect::Start(_))
+        | (CodeEffect::Connect(_), CodeEffect::Connect(_)) => true,
+        (CodeEffect::File { does, .. }, CodeEffect::File { does: other, .. }) => does == other,
+        _ => false,
     }
 }
 

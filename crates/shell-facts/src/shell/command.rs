@@ -2,6 +2,7 @@
 
 //! A command that would run.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
@@ -58,7 +59,7 @@ pub struct ShellCommand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// Known behaviour that is not visible in the words: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
-    /// `shell-runs-fetched`, `runs-downloaded`, `typed-program`.
+    /// `shell-runs-fetched`, `runs-downloaded`, `typed-program`, `scratch`, `own-branch`, `literal-dollars`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
     /// Environment variables set for the command, as `NAME=value`.
@@ -138,6 +139,13 @@ impl ShellCommand {
             .flat_map(|(operand, fact)| alternative_paths(&operand.word, fact, roots, cwd))
             .collect();
         operands.extend(elsewhere);
+        // `env SSH_AUTH_SOCK=~/.ssh/agent ssh-add -l` reads no file of that name.
+        let set_variables: BTreeSet<&str> = parsed
+            .operands
+            .iter()
+            .filter(|operand| operand.role == Role::Assignment)
+            .map(|operand| operand.word.text.as_str())
+            .collect();
         let value = |value: &OptionValue| PathFact {
             is_not_read: is_unread_role(value.role),
             ..path_fact(&value.word, roots, cwd.expected())
@@ -147,7 +155,11 @@ impl ShellCommand {
             .iter()
             .filter(|value| names_path(value))
             .map(value)
-            .chain(rest.iter().filter_map(|word| path_in_word(word, roots, cwd.expected())))
+            .chain(rest.iter().filter_map(|word| {
+                let is_set = set_variables.contains(word.text.as_str());
+                let fact = path_in_word(word, roots, cwd.expected())?;
+                Some(PathFact { is_not_read: fact.is_not_read || is_set, ..fact })
+            }))
             .collect();
         Self {
             program,
@@ -178,6 +190,13 @@ impl ShellCommand {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().map(|word| word.text.as_str());
         words.chain(self.stdin_texts.iter().map(AsRef::as_ref))
+    }
+
+    /// Whether every `$` that the command prints is text, as in `echo 'use $TOKEN'`.
+    pub(super) fn prints_literal_dollars(&self) -> bool {
+        matches!(self.program.as_str(), "echo" | "printf" | "print")
+            && self.words.iter().any(|word| word.text.contains('$'))
+            && self.words.iter().all(|word| !word.dynamic)
     }
 
     /// Returns the known SQL statements that the command receives.
@@ -361,8 +380,20 @@ pub(super) fn program_of(word: &ShellWord) -> &str {
         ShellWord { dynamic: true, .. } => "",
         // `/bin/r?`: the shell runs any program that matches.
         ShellWord { pattern: true, .. } => most_harmful_match(name).unwrap_or_default(),
-        _ => name,
+        _ => usual_name(name),
     }
+}
+
+/// Programs that are also found under names in capitals, on file systems that ignore case.
+const FOLDED_PROGRAMS: &[&str] = &[
+    "bash", "cat", "chmod", "chown", "cp", "curl", "dd", "git", "mv", "rm", "rmdir", "sh", "shred", "sudo",
+    "wget", "zsh",
+];
+
+/// Returns the name of a program in its usual spelling. Where case matters, other spellings name no program.
+fn usual_name(name: &str) -> &str {
+    let folded = FOLDED_PROGRAMS.iter().find(|usual| usual.eq_ignore_ascii_case(name));
+    folded.copied().unwrap_or(name)
 }
 
 /// Returns the last component of a program's path; a URL is kept whole.

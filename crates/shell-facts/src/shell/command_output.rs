@@ -37,7 +37,10 @@ impl ShellReader<'_> {
                 .decoded_output(several)
                 .or_else(|| self.known_output_of_last(&command.script, several, scope)),
         };
-        let value = value.unwrap_or_else(|| ExpandedText::unknown(command.span.text(src), false));
+        let value = value.unwrap_or_else(|| {
+            let hidden = self.name_without_words(&command.script, &from);
+            ExpandedText::unknown(hidden.as_deref().unwrap_or_else(|| command.span.text(src)), false)
+        });
         // `… | sh -c "$(cat)"` prints standard input.
         let passes = |index: &usize| {
             self.commands.get(*index).is_some_and(|c| PRINTS_ITS_INPUT.contains(&c.program.as_str()))
@@ -46,6 +49,15 @@ impl ShellReader<'_> {
             merge_sources(&mut from, &scope.stdin.from);
         }
         ExpandedText { from, ..value }
+    }
+
+    /// Returns a text for a substitution whose output does not contain the variables in it:
+    /// `$(curl -H "Bearer $TOKEN" …)`. Otherwise, printing the output would look like printing the variables.
+    fn name_without_words(&self, script: &ast::Script, from: &[usize]) -> Option<String> {
+        let commands = from.iter().filter_map(|index| self.commands.get(*index));
+        let mut naming = commands.filter(|command| command.texts().any(|text| text.contains('$'))).peekable();
+        let program = naming.peek()?.program.clone();
+        (only_counts(script) || naming.all(answers_a_request)).then(|| format!("$({program} …)"))
     }
 
     /// Returns the output of the last command in `$(printf '%s-x' "$(rev <<< a)")`, where earlier commands only
@@ -182,6 +194,32 @@ impl ShellReader<'_> {
         }
         texts
     }
+}
+
+/// Whether a script is one pipeline that ends in `wc`.
+fn only_counts(script: &ast::Script) -> bool {
+    let [statement] = script.statements.as_slice() else { return false };
+    let is_simple = |stage: &ast::PipelineStage| matches!(&stage.command, ast::Command::Simple(_));
+    let stages = statement.first.stages.as_slice();
+    let last = match stages.last().map(|stage| &stage.command) {
+        Some(ast::Command::Simple(simple)) => simple.program(),
+        _ => None,
+    };
+    statement.rest.is_empty() && stages.iter().all(is_simple) && last.is_some_and(|program| &*program == "wc")
+}
+
+/// Whether a command prints the answer of a server and none of its own words.
+fn answers_a_request(command: &ShellCommand) -> bool {
+    let asks = matches!(command.program.as_str(), "curl" | "wget" | "http" | "https" | "xh" | "gh");
+    let tells = |word: &ShellWord| {
+        let option = word.text.as_str();
+        let letters = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains('v'))
+            || ["--verbose", "--trace", "--debug", "--offline", "--print"]
+                .iter()
+                .any(|long| option.starts_with(long))
+    };
+    asks && !command.words.iter().any(tells)
 }
 
 /// Whether a word names the running script.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use tenterhook_shell as ast;
 
 use super::ShellReader;
+use super::named_code::code_of_file_test;
 use super::scope::ShellScope;
 use super::walk::SourceText;
 use super::word::{ExpandedText, MAX_EXPANSION_BYTES, ShellWord, WordAtom, atoms_of};
@@ -119,7 +120,10 @@ impl ShellReader<'_> {
             }
             ast::GlobKind::Extended { alternatives, .. } => {
                 for alternative in alternatives {
-                    self.expand(&alternative.parts, src, scope);
+                    let inner = self.expand(&alternative.parts, src, scope).into_word();
+                    if let Some(code) = code_of_file_test(&inner.text) {
+                        self.read_text(code, &mut scope.started_by("zsh"));
+                    }
                 }
                 whole.atoms.push(WordAtom::Plain('*'));
             }

@@ -38,6 +38,9 @@ impl ShellReader<'_> {
     /// Adds the effects of redirections, which the shell performs.
     pub(super) fn add_redirect_effects(&mut self, io: &Redirections, program: &str, scope: &ShellScope) {
         for (does, path) in &io.touched {
+            if *does == FileOp::Read && scope.is_own_file(path) {
+                continue;
+            }
             let effect = FileEffect {
                 does: *does,
                 path: path.clone(),
@@ -79,6 +82,9 @@ impl ShellReader<'_> {
         let main = path_fact(word, roots, scope.cwd.expected());
         let others = alternative_paths(word, &main, roots, &scope.cwd);
         for path in std::iter::once(main).chain(others) {
+            if requested.does == FileOp::Read && scope.is_own_file(&path) {
+                continue;
+            }
             let (does, recursive) = (
                 requested.does,
                 requested.recursive || requested.does == FileOp::Delete && names_whole_directory(&path),

@@ -18,7 +18,6 @@ const NAME_TESTS: &[&str] =
 /// Other tests that usually exclude most files.
 const NARROWING_TESTS: &[&str] = &[
     "-empty",
-    "-newer",
     "-mtime",
     "-mmin",
     "-atime",
@@ -142,12 +141,18 @@ fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
             } else if value.contains(|c| !matches!(c, '*' | '?' | '.' | '[' | ']' | '!' | '^' | '/')) {
                 narrow.get_or_insert_with(|| PARTIAL_MATCH.to_owned());
             }
-        } else if NARROWING_TESTS.contains(&text) && !negated && narrow.is_none() {
+        } else if is_narrowing(text, value) && !negated && narrow.is_none() {
             narrow = Some(PARTIAL_MATCH.to_owned());
         }
         negated = false;
     }
     narrow.map(|name| vec![name])
+}
+
+/// Whether a test usually excludes most files. Few files are symbolic links, sockets or pipes.
+fn is_narrowing(test: &str, value: Option<&ShellWord>) -> bool {
+    let is_rare_type = || value.is_some_and(|value| ["l", "p", "s"].iter().any(|kind| value.is(kind)));
+    NARROWING_TESTS.contains(&test) || test.starts_with("-newer") || test == "-type" && is_rare_type()
 }
 
 /// Replaces every `{}` in the words by the target.

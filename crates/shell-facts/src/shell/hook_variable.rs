@@ -103,6 +103,10 @@ impl ShellReader<'_> {
 
     /// Reads options that a program takes from a variable: the files that it loads, and the texts that it runs.
     fn run_option_variable(&mut self, name: &str, program: &str, value: &ShellWord, scope: &ShellScope) {
+        if let Some(code) = code_in_options(program, &value.text) {
+            let words = [program, "-e", code].map(ShellWord::literal);
+            self.run_words(&words, &mut scope.started_by(name));
+        }
         let Some(description) = self.programs.find(program) else { return };
         let words: Vec<_> = split_options(&value.text).iter().map(|word| ShellWord::literal(word)).collect();
         let described = DescribedCommand::new(description, &words);
@@ -169,6 +173,21 @@ fn module_files(program: &str, module: &str, scope: &ShellScope) -> Vec<ShellWor
     paths.text.split(':').filter(|path| !path.is_empty()).map(file).collect()
 }
 
+/// Returns the code that options contain: a module of Node in a `data:` address, or what follows `;` after a module of
+/// Perl.
+fn code_in_options<'t>(program: &str, options: &'t str) -> Option<&'t str> {
+    match program {
+        "node" => options.split_once("data:text/javascript")?.1.split_once(',').map(|(_, code)| code),
+        "perl" => options
+            .split_once("-M")
+            .or_else(|| options.split_once("-m"))?
+            .1
+            .split_once(';')
+            .map(|(_, code)| code),
+        _ => None,
+    }
+}
+
 /// Returns the paths in a list with colons or spaces between them. Names without a directory are left out.
 fn split_paths(text: &str) -> impl Iterator<Item = &str> {
     text.split([':', ' ']).filter(|path| path.contains('/'))
@@ -208,6 +227,8 @@ mod tests {
             "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0='rm -rf ~' git status",
             "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.z GIT_CONFIG_VALUE_0='!rm -rf ~' git z",
             "PERL5DB='BEGIN{system(\"rm -rf ~\")}' perl -d -e 1",
+            "PERL5OPT='-Mbase;system(\"rm -rf ~\")' perl -v",
+            "NODE_OPTIONS=\"--import=data:text/javascript,require('child_process').execSync('rm -rf ~')\" npm test",
             "export PAGER='sh -c \"rm -rf ~\"'",
             "env GIT_CONFIG_PARAMETERS=\"'alias.st=!rm -rf ~/x'\" git st",
             "GIT_CONFIG_PARAMETERS=\"'core.pager'='rm -rf ~'\" git log",

@@ -26,6 +26,9 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) -> bool {
         let Some((language, script)) = script_source(described) else { return false };
+        if script == ScriptSource::Nothing && language == Language::Plain {
+            self.read_compiled_files(described, program, scope);
+        }
         let inner = described_script(described, &script);
         // `bash -n f` and `node --check f` only parse the code.
         if described.has(Role::DryRun) {
@@ -177,9 +180,26 @@ impl ShellReader<'_> {
             return self.run_makefile(&code.text, program, scope);
         }
         let has_own_module = matches!(language, Language::Sql | Language::Awk | Language::Sed);
-        if !has_own_module && code_reader(language).is_some() {
+        if !has_own_module && (code_reader(language).is_some() || language == Language::Plain) {
             self.mark_fed(&code.from, program);
             self.run_other_language(language, program, &code.text, own, scope);
+        } else if language == Language::Other {
+            self.read_literals(&code.text, &[], program, own, scope);
+        }
+    }
+
+    /// Reads the source files that a compiler reads, if the same call has written them: the call then usually runs the
+    /// result.
+    fn read_compiled_files(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &ShellScope) {
+        let own = self.last_command();
+        let sources = described.parsed.parts_with_role(Role::Read).take(8);
+        for word in sources.filter_map(|part| described.words.get(part.word)) {
+            let Some(path) = resolve(scope.cwd.expected(), &word.text) else { continue };
+            let writers = self.find_writers(&path, scope);
+            for text in self.printed_by(&writers) {
+                self.mark_signs(&text, own);
+                self.read_literals(&text, &[], program, own, scope);
+            }
         }
     }
 
@@ -194,16 +214,28 @@ impl ShellReader<'_> {
         if language == Language::PowerShell {
             return self.read_powershell(text, &mut scope.started_by(program));
         }
+        let commands = self.commands.len();
         self.run_spawned(program, text, scope);
+        let has_spawned = self.commands.len() > commands;
         // IPython runs lines that begin with `!` in a shell.
         if program == "ipython" {
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix('!')) {
                 self.read_text(line, &mut scope.started_by(program));
             }
         }
+        let is_well_described = matches!(
+            language,
+            Language::Python
+                | Language::JavaScript
+                | Language::Perl
+                | Language::Ruby
+                | Language::Php
+                | Language::Awk
+        );
+        let is_plain = language == Language::Plain;
         let language = code_reader(language);
         // If the language has a reader, the effects are known. A word in the code may then be any identifier.
-        if language.is_none() {
+        if language.is_none() && !is_plain {
             self.report_unread("it is code in another language", text);
         }
         self.mark_typed_code(text, own, scope);
@@ -211,8 +243,10 @@ impl ShellReader<'_> {
             self.mark_fed(&scope.stdin.from.clone(), "");
         }
         self.mark_signs(text, own);
-        if let Some(language) = language {
-            self.read_code(language, text, program, own, scope);
+        let known =
+            language.map(|language| self.read_code(language, text, program, own, scope)).unwrap_or_default();
+        if !is_well_described && !has_spawned {
+            self.read_literals(text, &known, program, own, scope);
         }
     }
 

@@ -11,6 +11,7 @@ use super::super::effect::ExecLocation;
 use super::command::{ShellCommand, program_of};
 use super::decode::decoder;
 use super::exec_site::ExecSite;
+use super::git_scope::mark_own_work;
 use super::launch::remote_broadcast;
 use super::narrow::narrow_words;
 use super::printed_text::printed_texts;
@@ -59,6 +60,14 @@ impl ShellReader<'_> {
             if self.push_command(ShellCommand { via: scope.via.clone(), on: scope.site.on, ..command }, io) {
                 self.add_redirect_effects(io, &by, scope);
             }
+        }
+    }
+
+    /// Applies what the last command does with files that the script has written.
+    fn update_own_files(&self, first_effect: usize, io: &Redirections, scope: &mut ShellScope) {
+        scope.forget_changed_files(self.effects.get(first_effect..).unwrap_or_default());
+        if let Some(command) = self.commands.last() {
+            scope.remember_written_file(command, io);
         }
     }
 
@@ -114,7 +123,13 @@ impl ShellReader<'_> {
         if decoder(program, rest).is_none() || self.spend_steps(size / 64) {
             command.printed = printed_texts(program, rest, scope);
         }
+        if command.prints_literal_dollars() {
+            command.acts.push("literal-dollars");
+        }
         command.from_terminal = self.passes_typed(&command, scope);
+        mark_own_work(&mut command, scope);
+        let first_effect = self.effects.len();
+        scope.mark_own_files(&mut command);
         if self.push_command(command, io) {
             if self.programs.count_additions() > 0 {
                 self.note_additions(program, words, io, scope);
@@ -122,12 +137,16 @@ impl ShellReader<'_> {
             if program.is_empty() {
                 let own = self.last_command();
                 self.mark_if_typed(own, &first.from);
-                self.report_unread("the program is only known when it runs", &join_texts(words));
+                // A program is never named by an option such as `--rm`.
+                let read: Vec<_> =
+                    words.iter().filter(|word| !word.text.starts_with("--")).cloned().collect();
+                self.report_unread("the program is only known when it runs", &join_texts(&read));
                 // The output of `$(…)` in place of a program is the command that runs.
                 self.mark_fed(&first.from, "eval");
             }
             self.add_redirect_effects(io, program, scope);
             self.add_program_effects(first, described, program, scope);
+            self.update_own_files(first_effect, io, scope);
             self.follow_command(described, program, rest, &io.for_started_command(), scope);
         }
         self.leave_level();
@@ -148,6 +167,7 @@ impl ShellReader<'_> {
         self.run_project_files(program, words, scope);
         self.run_script_values(described, program, scope);
         self.run_evaluated_words(program, words, scope);
+        self.run_named_code(program, words, scope);
         if described.is_some_and(|described| self.interpret(described, program, scope)) {
             return;
         }
@@ -266,6 +286,11 @@ impl ShellReader<'_> {
                 if !wrapped.inner.first().is_some_and(is_spaced) && wrapped.inner.iter().any(is_spaced) {
                     self.run_command(wrapped.inner, io, &mut through);
                 }
+            }
+            // `uv run - < tool.py`
+            "uv" if wrapped.inner.first().is_some_and(|word| word.is("-")) => {
+                let python = [ShellWord::literal("python")];
+                self.run_command(&[python.as_slice(), wrapped.inner].concat(), io, &mut through);
             }
             _ => self.run_command(wrapped.inner, io, &mut through),
         }
@@ -460,7 +485,7 @@ fn uses_placeholder(own: &[ShellWord]) -> bool {
     own.iter().any(option)
 }
 
-/// Replaces the placeholder of `xargs -I%` with `{}`.
+/// Replaces the placeholder of `xargs -I%` with `{}`. The name of the program is kept: `xargs -Iurl curl url`.
 fn use_braces_placeholder(own: &[ShellWord], inner: &[ShellWord]) -> Vec<ShellWord> {
     let at = own.iter().position(|word| word.text.starts_with("-I"));
     let attached = at.and_then(|at| own.get(at)).and_then(|word| word.text.strip_prefix("-I"));
@@ -474,7 +499,8 @@ fn use_braces_placeholder(own: &[ShellWord], inner: &[ShellWord]) -> Vec<ShellWo
         shape: word.shape.replace(mark, "{}"),
         ..word.clone()
     };
-    inner.iter().map(replace).collect()
+    let Some((program, words)) = inner.split_first() else { return Vec::new() };
+    std::iter::once(program.clone()).chain(words.iter().map(replace)).collect()
 }
 
 /// Whether a function or script starts itself several times or in the background, so that it never ends.

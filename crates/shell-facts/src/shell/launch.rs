@@ -195,7 +195,8 @@ impl ShellReader<'_> {
         if let Some((code, language)) = code
             && let Some(language) = CodeLanguage::from_name(language)
         {
-            return self.read_code(language, code, program, self.last_command(), scope);
+            self.read_code(language, code, program, self.last_command(), scope);
+            return;
         }
         if let Some(command) = client_command(line) {
             return self.read_text(&command, &mut inner);

@@ -4,88 +4,13 @@
 
 use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::{Certainty, resolve};
+use tenterhook_programs::has_own_rm;
 
 use super::builtin::is_stdin;
 use super::invoke::{Redirections, join_texts};
 use super::scope::ShellScope;
 use super::word::ShellWord;
 use super::{ShellReader, find};
-
-/// Programs for which `rm -r` is plain text, their own sub-command, or a command on another machine.
-const PROGRAMS_WITH_OWN_RM: &[&str] = &[
-    "echo",
-    "printf",
-    "git",
-    "npm",
-    "yarn",
-    "pnpm",
-    "bun",
-    "docker",
-    "podman",
-    "nerdctl",
-    "kubectl",
-    "oc",
-    "ssh",
-    "mosh",
-    "adb",
-    "aws",
-    "gsutil",
-    "gcloud",
-    "az",
-    "s3cmd",
-    "mc",
-    "hdfs",
-    "hadoop",
-    "svn",
-    "hg",
-    "jj",
-    "bzr",
-    "p4",
-    "dvc",
-    "rclone",
-    "gh",
-    "glab",
-    "fly",
-    "heroku",
-    "vagrant",
-    "multipass",
-    "lxc",
-    "incus",
-    "ipfs",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "ag",
-    "ack",
-    "sed",
-    "awk",
-    "gawk",
-    "man",
-    "tldr",
-    "which",
-    "whereis",
-    "type",
-    "hash",
-    "alias",
-    "unalias",
-    "cat",
-    "test",
-    "[",
-    "make",
-    "just",
-    "task",
-    "history",
-    "explainshell",
-    "apropos",
-    "whatis",
-    "info",
-    "help",
-    "tee",
-    "jq",
-    "expr",
-    "set",
-];
 
 /// Options whose value is a command in most programs that have them.
 const COMMAND_OPTIONS: &[&str] = &["-c", "--command", "--cmd", "--exec", "--shell", "--run"];
@@ -177,6 +102,14 @@ impl ShellReader<'_> {
                 }
                 self.mark_fed(&from, "sh");
             }
+            "just" if words.iter().any(|word| word.is("-") || is_stdin(&word.text)) => {
+                self.mark_typed_program(self.last_command(), scope);
+                for text in scope.stdin.texts.clone() {
+                    // Recipes may be indented with spaces.
+                    self.run_makefile(&text.replace("\n ", "\n\t"), program, scope);
+                }
+                self.mark_fed(&scope.stdin.from.clone(), "sh");
+            }
             _ => return false,
         }
         true
@@ -240,7 +173,7 @@ pub(super) fn hidden_delete<'a>(
     is_described: bool,
     words: &'a [ShellWord],
 ) -> Option<&'a [ShellWord]> {
-    if PROGRAMS_WITH_OWN_RM.contains(&program) {
+    if has_own_rm(program) {
         return None;
     }
     let removes = (0..words.len()).find(|at| removes_tree(words.get(*at..).unwrap_or_default()));

@@ -105,6 +105,7 @@ impl ShellReader<'_> {
         match program {
             "tmux" => self.run_tmux(words, scope),
             "screen" => self.run_screen(words, scope),
+            "xdotool" | "ydotool" | "wtype" | "dotool" => self.run_keyboard(program, words, scope),
             _ => return false,
         }
         true
@@ -214,11 +215,12 @@ impl ShellReader<'_> {
     fn run_screen(&mut self, words: &[ShellWord], scope: &ShellScope) {
         let own = self.last_command();
         let mut options = split_options(words, SCREEN_VALUE_LETTERS);
-        let commands = options.letters.contains('X');
-        // `screen -X -S name stuff x`: options may follow `-X`.
-        if commands {
-            let more = self::split_options(options.operands, SCREEN_VALUE_LETTERS);
-            options.operands = more.operands;
+        // `screen -X -S name stuff x`, `screen -r name -X stuff x`: options may follow `-X`, and a name may precede it.
+        let at = words.iter().position(|word| word.is("-X"));
+        let after = at.and_then(|at| words.get(at + 1..)).filter(|_| !options.letters.contains('X'));
+        if options.letters.contains('X') || after.is_some() {
+            let rest = after.unwrap_or(options.operands);
+            options.operands = self::split_options(rest, SCREEN_VALUE_LETTERS).operands;
             return self.run_screen_command(options.operands, scope);
         }
         let lists = ["-ls", "-list", "-wipe", "-v", "--version", "--help"];
@@ -237,6 +239,30 @@ impl ShellReader<'_> {
             }
             self.run_words(options.operands, &mut inner);
         }
+    }
+
+    /// Analyses what a program types into the focused window: `xdotool search x type --delay 5 'ls'`.
+    fn run_keyboard(&mut self, program: &str, words: &[ShellWord], scope: &ShellScope) {
+        let from = match words.iter().position(|word| word.is("type")) {
+            Some(at) => at + 1,
+            None if program == "wtype" => 0,
+            None => return,
+        };
+        let mut texts = Vec::new();
+        let mut rest = words.get(from..).unwrap_or_default().iter();
+        while let Some(word) = rest.next() {
+            match word.text.as_str() {
+                "--delay" | "--window" | "--key-delay" | "--key-hold" | "--args" | "-d" | "-s" | "-k"
+                | "-M" => {
+                    rest.next();
+                }
+                text if text.starts_with('-') => {}
+                _ => texts.push(word.clone()),
+            }
+        }
+        let mut inner = scope.started_by(program);
+        inner.stdin = InputStream::default();
+        self.read_typed_text(&format!("{}\n", join_texts(&texts)), &mut inner);
     }
 
     fn run_screen_command(&mut self, words: &[ShellWord], scope: &ShellScope) {

@@ -32,8 +32,33 @@ pub(super) fn printed_texts(program: &str, words: &[ShellWord], scope: &ShellSco
         },
         _ => match decoder(program, words) {
             Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
-            None => scope.stdin.texts.clone(),
+            None => match printed_literal(program, words) {
+                Some(text) => vec![text.into()],
+                None => scope.stdin.texts.clone(),
+            },
         },
+    }
+}
+
+/// Returns the output of a filter of `jq` without input that is one string, or several that are added: `"a" + "b"`.
+fn printed_literal(program: &str, words: &[ShellWord]) -> Option<String> {
+    let has_n = |letters: &str| letters.contains('n') && letters.chars().all(|c| c.is_ascii_alphabetic());
+    let has_no_input =
+        words.iter().any(|word| word.is("--null-input") || word.text.strip_prefix('-').is_some_and(has_n));
+    if !matches!(program, "jq" | "gojq" | "jaq" | "yq") || !has_no_input {
+        return None;
+    }
+    let filter = words.iter().find(|word| !word.text.starts_with('-'))?;
+    let mut text = String::new();
+    let mut rest = filter.text.trim();
+    loop {
+        let (part, after) = rest.strip_prefix('"')?.split_once('"')?;
+        text.push_str(part);
+        let after = after.trim_start();
+        if after.is_empty() {
+            return Some(unescape(&text));
+        }
+        rest = after.strip_prefix('+')?.trim_start();
     }
 }
 

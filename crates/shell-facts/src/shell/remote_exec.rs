@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tenterhook_paths::resolve;
+use tenterhook_paths::{expand_tilde, resolve};
 use tenterhook_programs::{Location, ParsedArgs, Role, StandardInput};
 
 use super::super::described_command::DescribedCommand;
@@ -91,7 +91,11 @@ impl ShellReader<'_> {
         scope: &ShellScope,
     ) -> ShellScope {
         let cwd = scope.cwd.expected();
-        let known = |word: &ShellWord| (!word.dynamic).then(|| resolve(cwd, &word.shape)).flatten();
+        let home = &scope.site.roots.home;
+        let known = |word: &ShellWord| {
+            let whole = expand_tilde(&word.shape, home);
+            (!word.dynamic).then(|| resolve(cwd, whole.as_deref().unwrap_or(&word.shape))).flatten()
+        };
         let mut mounts: Vec<(String, String)> = command
             .mounts
             .iter()

@@ -42,6 +42,10 @@ pub(super) struct ShellScope {
     pub(super) via: Vec<String>,
     /// Whether the script ends at the first command that fails (`set -e`).
     pub(super) strict: bool,
+    /// Branches that earlier commands are known to have created, each with the directory of the command.
+    pub(super) own_branches: Arc<Vec<(String, String)>>,
+    /// Files whose content earlier commands have written from known texts.
+    pub(super) own_files: Arc<Vec<String>>,
     /// The machine and file system in which commands run.
     pub(super) site: Arc<ExecSite>,
 }
@@ -76,6 +80,8 @@ impl ShellScope {
             directory_stack: Vec::new(),
             via: Vec::new(),
             strict: false,
+            own_branches: Arc::default(),
+            own_files: Arc::default(),
             site,
         }
     }
@@ -85,6 +91,7 @@ impl ShellScope {
         self.set("HOME", ExpandedText::literal(&site.roots.home));
         self.cwd = WorkingDirectory::new(cwd);
         self.site = site;
+        (self.own_branches, self.own_files) = Default::default();
         self
     }
 
@@ -375,6 +382,12 @@ impl ShellScope {
             self.arguments = None;
         }
         self.strict &= other.strict;
+        if self.own_branches != other.own_branches {
+            self.own_branches = Arc::default();
+        }
+        if self.own_files != other.own_files {
+            self.own_files = Arc::default();
+        }
         self.cwd.merge_with(&other.cwd);
         if self.previous_cwd != other.previous_cwd {
             self.previous_cwd = WorkingDirectory::default();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::json;
+use tenterhook_paths::{FileOp, PathFact};
 
 use super::*;
 use crate::description::builtin_programs;
@@ -239,4 +240,99 @@ fn substitutions_for_a_mark_are_bounded_and_omissions_are_reported() {
         commands("echo a b | xargs -I% cp % %.old"),
         "echo a b; xargs -I% cp % %.old; cp a a.old; cp b b.old"
     );
+}
+
+/// Returns what is recorded about the last command.
+fn last_acts(text: &str) -> Vec<&'static str> {
+    read_text(text).commands.last().map(|command| command.acts.clone()).unwrap_or_default()
+}
+
+#[test]
+fn git_commands_that_lose_only_work_of_the_script_are_recorded() {
+    let rows: [(&str, &[&str]); 15] = [
+        ("cd /tmp/x && git reset --hard", &["scratch"]),
+        ("git -C /tmp/x clean -fd", &["scratch"]),
+        ("cd /tmp && git reset --hard", &[]),
+        ("cd /tmp/x; git reset --hard", &[]),
+        ("git reset --hard", &[]),
+        ("git branch x && git branch -D x", &["own-branch"]),
+        ("git branch x main && make && git branch --delete --force x", &["own-branch"]),
+        ("set -e; git worktree add -b x ../x; git branch -D x", &["own-branch"]),
+        ("git branch x; git branch -D x", &[]),
+        ("git branch x || git branch -D x", &[]),
+        ("! git branch x && git branch -D x", &[]),
+        ("git branch x && git branch -D x y", &[]),
+        ("git branch -f x && git branch -D x", &[]),
+        ("git branch x && cd ../y && git branch -D x", &[]),
+        ("git branch x && ssh host git branch -D x", &[]),
+    ];
+    for (text, wanted) in rows {
+        assert_eq!(last_acts(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn files_that_the_script_has_written_are_not_read() {
+    let reads = |text: &str| {
+        let read = read_text(text);
+        let is_env = |path: &PathFact| path.text == ".env";
+        let given = read.commands.last().is_some_and(|command| command.reads().any(is_env));
+        let effect = read.effects.iter().any(|effect| effect.does == FileOp::Read && is_env(&effect.path));
+        assert_eq!(given, effect, "{text}");
+        effect
+    };
+    for text in [
+        "echo A=1 > .env; cat .env",
+        "printf 'A=1\\n' > .env && grep A .env",
+        "cat > .env <<'EOF'\nA=1\nEOF\ncat ./x .env",
+    ] {
+        assert!(!reads(text), "{text}");
+    }
+    for text in [
+        "cat .env",
+        "echo A=1 >> .env; cat .env",
+        "echo A=$KEY > .env; cat .env",
+        "cat x > .env; cat .env",
+        "[ -f .env ] || echo A=1 > .env; cat .env",
+        "if a; then echo A=1 > .env; fi; cat .env",
+        "echo A=1 > .env; cp .env.production .env; cat .env",
+        "echo A=1 > .env; cp -r ../x/. .; cat .env",
+        "(echo A=1 > .env); cat .env",
+    ] {
+        assert!(reads(text), "{text}");
+    }
+}
+
+#[test]
+fn the_output_of_a_request_does_not_contain_its_variables() {
+    let printed = |text: &str| {
+        let read = read_text(text);
+        read.commands.last().and_then(|command| command.words.first()).map(|word| word.text.clone())
+    };
+    for text in [
+        "R=$(curl -s -H \"Bearer $TOKEN\" http://localhost/me); echo \"$R\"",
+        "R=$(curl -s -H \"Bearer $TOKEN\" http://localhost/me | jq .id); echo \"$R\"",
+        "R=$(printf %s \"$TOKEN\" | wc -c); echo \"$R\"",
+    ] {
+        assert!(printed(text).is_some_and(|word| !word.contains("TOKEN")), "{text}");
+    }
+    for text in [
+        "R=$(curl -sv -H \"Bearer $TOKEN\" http://localhost/me 2>&1); echo \"$R\"",
+        "R=$(curl -s http://localhost/me; echo $TOKEN); echo \"$R\"",
+        "R=$(printf %s \"$TOKEN\" | rev); echo \"$R\"",
+        "R=$(printf %s \"$TOKEN\"; ls | wc -l); echo \"$R\"",
+    ] {
+        assert!(printed(text).is_some_and(|word| word.contains("TOKEN")), "{text}");
+    }
+}
+
+#[test]
+fn variables_set_for_a_command_are_not_read_as_files() {
+    let reads = |text: &str| {
+        let in_ssh = |path: &PathFact| path.in_home.as_deref().is_some_and(|path| path.starts_with("~/.ssh"));
+        read_text(text).commands.iter().any(|command| command.reads().any(in_ssh))
+    };
+    assert!(!reads("env SSH_AUTH_SOCK=/home/user/.ssh/agent ssh-add -l"));
+    assert!(reads("env LANG=C cat /home/user/.ssh/id_rsa"));
+    assert!(reads("some-tool key=/home/user/.ssh/id_rsa"));
 }

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
+use tenterhook_code_facts::SYNTAX_NOT_UNDERSTOOD;
 use tenterhook_shell as ast;
 
 use super::super::TextSpan;
 use super::ShellReader;
 use super::invoke::Redirections;
 use super::scope::{InputStream, ShellScope};
-use super::unread_text;
 
 /// The text of a script. Spans are positions in it, and functions that the script defines keep a reference to it.
 pub(super) type SourceText = Arc<str>;
@@ -136,7 +136,7 @@ impl ShellReader<'_> {
         if unparsed.reason.is_limit() {
             self.report_opaque("too large or too deeply nested", &unparsed.text);
         } else if self.reports_syntax {
-            self.report_unparsed(unread_text::SYNTAX_NOT_UNDERSTOOD, &unparsed.text);
+            self.report_unparsed(SYNTAX_NOT_UNDERSTOOD, &unparsed.text);
         }
     }
 

@@ -4,6 +4,7 @@
 //! its position in the file.
 
 mod names;
+mod open_form;
 mod paths;
 
 use std::borrow::Cow;

@@ -8,6 +8,7 @@ use serde::{Deserialize as DeriveDeserialize, Serialize};
 use tenterhook_facts::{Certainty, PathFact};
 use tenterhook_paths::globs_overlap;
 
+use super::open_form::{OpenForm, OpenForms, OpenPatternPart, WILDCARDS, is_open, open_form, path_form};
 use super::{GlobError, expand_alternatives, list_for_display, literal_parts, read_globs};
 
 /// Globs on paths: globs that must match, and exclusions that must not.
@@ -33,9 +34,6 @@ pub(crate) struct GlobGuard<'a> {
     pub(crate) glob: &'a str,
     pub(crate) certainty: Certainty,
 }
-
-/// Characters that are wildcards, or part of one.
-const WILDCARDS: [char; 4] = ['*', '?', '[', ']'];
 
 /// The directory that a glob is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, DeriveDeserialize)]
@@ -74,16 +72,19 @@ impl PathGlobs {
     /// `README*` could be `README.pem`.
     pub(crate) fn find_guard(&self, path: &PathFact) -> Option<GlobGuard<'_>> {
         let mut possible = None;
+        let mut forms = OpenForms::new(path);
         for glob in &self.wanted {
-            match glob.guards(path) {
+            // One possible match is enough.
+            let wanted = if possible.is_none() { Certainty::Possible } else { Certainty::Certain };
+            match glob.guards(path, &mut forms, wanted) {
                 Some(Certainty::Certain) => {
                     return self.unless_excluded(
                         path,
                         GlobGuard { glob: &glob.text, certainty: Certainty::Certain },
                     );
                 }
-                Some(Certainty::Possible) if possible.is_none() => possible = Some(glob),
-                _ => {}
+                Some(Certainty::Possible) => possible = Some(glob),
+                None => {}
             }
         }
         let glob = &possible?.text;
@@ -117,7 +118,9 @@ impl PathGlobs {
     pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| {
             let mut parts = literal_parts(&glob.text).peekable();
-            parts.peek().is_some() && parts.all(&contains)
+            // `fetch` contains `etc`, but does not mention `/etc`.
+            let rooted = first_directory(&glob.text).is_none_or(&contains);
+            rooted && parts.peek().is_some() && parts.all(&contains)
         });
         found.map(|glob| glob.text.as_str())
     }
@@ -173,7 +176,8 @@ impl PathGlob {
     /// Whether a search such as `find ~ -name .gnupg` finds a directory that is part of the literal start of
     /// the glob.
     fn is_below_walk(&self, found: &PathFact) -> bool {
-        let Some(form) = self.walked_form(found).filter(|form| form.contains("**")) else { return false };
+        let walked = open_form(found, self.from).filter(|form| form.contains("**"));
+        let Some(form) = walked else { return false };
         let name = split_name(form).1;
         let name = name.strip_prefix("**").unwrap_or(name);
         is_distinctive(name)
@@ -181,20 +185,8 @@ impl PathGlob {
             && self.start().split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// Returns the path in the form that this glob is written in. A search that starts above the home
-    /// directories also searches them.
-    fn walked_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
-        let walk = path.walk_in_homes.as_deref().filter(|_| self.from == GlobBase::Home);
-        walk.or_else(|| self.path_form(path))
-    }
-
     pub(crate) fn path_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
-        match self.from {
-            GlobBase::Root => path.resolved.as_deref(),
-            GlobBase::Home => path.in_home.as_deref(),
-            GlobBase::Project => path.in_project.as_deref(),
-            GlobBase::Anywhere => path.resolved.as_deref().or(Some(path.text.as_str())),
-        }
+        path_form(path, self.from)
     }
 
     fn matches(&self, path: &PathFact) -> bool {
@@ -207,71 +199,89 @@ impl PathGlob {
 
     /// Whether the path contains a pattern or an unknown part, and could turn out to be a path that matches.
     fn may_match(&self, path: &PathFact) -> bool {
-        path.is_open() && self.path_form(path).is_some_and(|form| self.may_match_form(form))
+        let form = self.path_form(path).filter(|_| path.is_open()).map(OpenForm::new);
+        form.is_some_and(|form| self.begins_like(&form) && self.overlaps(&form))
     }
 
-    fn may_match_form(&self, form: &str) -> bool {
-        // `find ~ -name '*.rs'` searches all directories. Such a search can match a glob that guards files by
-        // name, but not a glob that guards a whole directory.
-        let by_directory = |form: &str| {
-            // The glob has no literal start.
-            if self.plain == 0 {
-                return false;
-            }
-            let Some((root, name)) = form.split_once("**") else { return false };
-            let wide = !name.is_empty() && root.len() < self.plain;
-            let bare = self.text.ends_with("/*") || self.text.ends_with("/**");
-            wide && (bare || name.starts_with('*') && self.text.ends_with('*'))
-        };
-        // Most patterns begin with other letters. Comparing the first letters is far cheaper than computing the
-        // overlap.
-        let begins_alike = |form: &str| {
-            let plain = form.find(['*', '?', '[']).unwrap_or(form.len()).min(self.plain);
-            self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
-        };
-        begins_alike(form)
-            && !by_directory(form)
-            && (self.from != GlobBase::Anywhere || self.shares_name_with(form))
-            && globs_overlap(&self.text, form)
+    /// Whether the letters before the first wildcard agree. Most patterns begin with other letters, and comparing them is
+    /// far cheaper than computing the overlap.
+    fn begins_like(&self, form: &OpenForm<'_>) -> bool {
+        let plain = form.plain.min(self.plain);
+        self.text.as_bytes().get(..plain) == form.text.as_bytes().get(..plain)
     }
 
-    /// Whether this glob guards a path, and how certainly.
-    fn guards(&self, path: &PathFact) -> Option<Certainty> {
+    fn overlaps(&self, form: &OpenForm<'_>) -> bool {
+        !self.is_only_searched_by(form)
+            && (self.from != GlobBase::Anywhere || self.shares_name_with(form.text))
+            && globs_overlap(&self.text, form.text)
+    }
+
+    /// Whether `find ~ -name '*.rs'` passes the guarded paths: it searches all directories. Such a search can match a
+    /// glob that guards files by name, but not a glob that guards a whole directory.
+    fn is_only_searched_by(&self, form: &OpenForm<'_>) -> bool {
+        // The glob has no literal start.
+        if self.plain == 0 {
+            return false;
+        }
+        let Some((root, name)) = form.walk else { return false };
+        let wide = !name.is_empty() && root.len() < self.plain;
+        let bare = self.text.ends_with("/*") || self.text.ends_with("/**");
+        wide && (bare || name.starts_with('*') && self.text.ends_with('*'))
+    }
+
+    /// Whether this glob guards a path at least as certainly as wanted, and how certainly.
+    fn guards(&self, path: &PathFact, forms: &mut OpenForms<'_>, wanted: Certainty) -> Option<Certainty> {
         // A glob matches the text of a pattern only if it matches every path that the pattern matches.
         if self.matches(path) {
             return Some(Certainty::Certain);
         }
-        let form = self.walked_form(path).filter(|form| path.is_open() && self.may_match_form(form))?;
-        let (directory, name) = split_name(form);
-        // For `find`, the path has `**` before the name, because `find` descends into directories.
-        let name = name.strip_prefix("**").filter(|name| !name.is_empty()).unwrap_or(name);
-        let is_open = |part: &str| part.contains(WILDCARDS);
-        let guards_directory = split_name(&self.text).1.chars().all(|letter| letter == '*');
-        if is_open(name) && !guards_directory && !self.is_simplest_in(form) {
+        let form = forms.get(self.from).filter(|form| self.begins_like(form))?;
+        let guards_directory = self.guards_directory();
+        // The overlap takes longest to compute, so it is computed last.
+        let certainty = self.certainty_of_overlap(form, path.dynamic, guards_directory)?;
+        if wanted.is_certain() && !certainty.is_certain() {
             return None;
         }
-        let is_whole_directory =
-            !name.is_empty() && name.chars().all(|letter| matches!(letter, '*' | '?' | '.'));
-        let certainty = if is_open(name) { Certainty::Possible } else { Certainty::Certain };
-        let parent = split_name(directory).1;
-        if is_open(parent) || parent.is_empty() || directory.contains("**") {
+        let is_plain_match = !is_open(form.name.text) || guards_directory;
+        let is_guarded = self.overlaps(form) && (is_plain_match || self.is_simplest_in(form.text));
+        is_guarded.then_some(certainty)
+    }
+
+    /// Whether this glob guards every file of a directory, as `/etc/**` does.
+    fn guards_directory(&self) -> bool {
+        let directory = self.text.trim_end_matches('/').trim_end_matches('*');
+        directory.is_empty() || directory.ends_with('/')
+    }
+
+    /// How certainly this glob guards a path that it overlaps with; `None` if not at all.
+    fn certainty_of_overlap(
+        &self,
+        form: &OpenForm<'_>,
+        is_dynamic: bool,
+        guards_directory: bool,
+    ) -> Option<Certainty> {
+        let OpenForm { directory, parent, name, .. } = *form;
+        if form.has_open_directory {
             if self.is_named_in(name) {
-                return Some(certainty);
+                let is_certain = !is_open(name.text);
+                return Some(if is_certain { Certainty::Certain } else { Certainty::Possible });
             }
             // The name of the directory is itself a pattern: `~/.s*/*`.
-            let is_covered = is_whole_directory || guards_directory;
+            let is_covered = form.is_whole_directory || guards_directory;
             return (is_covered && self.directory_is_named_in(parent)).then_some(Certainty::Possible);
         }
-        if !is_open(name) {
+        if !is_open(name.text) {
             // Only the location of the directory is unknown: `$DIR/.ssh/id_rsa`.
             return Some(Certainty::Certain);
         }
-        let is_guarded_directory = directory == split_name(&self.text).0 && !is_shared_directory(directory);
-        match (is_guarded_directory, path.dynamic) {
+        let is_guarded_directory = self.text.starts_with(directory)
+            && directory == split_name(&self.text).0
+            && !is_shared_directory(directory);
+        match (is_guarded_directory, is_dynamic) {
             (true, false) => Some(Certainty::Certain),
             // The path is one unknown file of the directory.
             (true, true) => Some(Certainty::Possible),
-            (false, false) if is_whole_directory && !is_temporary_directory(directory) => {
+            (false, false) if form.is_whole_directory && !is_temporary_directory(directory) => {
                 Some(Certainty::Possible)
             }
             (false, _) => self.is_named_in(name).then_some(Certainty::Possible),
@@ -280,28 +290,39 @@ impl PathGlob {
 
     /// Whether a pattern for names points at the name that this glob guards: it contains the distinctive part of that
     /// name, begins like it, or spells most of it. The ending of `*.conf` is not distinctive; its directory is.
-    fn is_named_in(&self, pattern: &str) -> bool {
-        let own = split_name(self.text.trim_end_matches("/**").trim_end_matches("/*")).1;
-        let runs = own.split(WILDCARDS).filter(|run| !(run.starts_with('.') && own.contains(WILDCARDS)));
-        let Some(distinctive) = runs.max_by_key(|run| run.len()).filter(|run| run.len() > 2) else {
+    fn is_named_in(&self, pattern: OpenPatternPart<'_>) -> bool {
+        if pattern.is_unnamed() {
             return false;
-        };
-        let mut runs = pattern.split(WILDCARDS);
-        let begins_alike = runs.next().is_some_and(|start| start.len() > 3 && own.starts_with(start));
-        let spells_most = || {
-            let spelled: usize = pattern.split(WILDCARDS).map(str::len).sum();
-            spelled > 2 && spelled * 3 > own.len() * 2 && globs_overlap(own, pattern)
-        };
-        begins_alike || pattern.split(WILDCARDS).any(|run| run.contains(distinctive)) || spells_most()
+        }
+        let own = self.guarded_name();
+        distinctive_part(own).is_some_and(|distinctive| {
+            pattern.is_start_of(own)
+                || pattern.contains(distinctive)
+                || pattern.spells_most_of(own) && globs_overlap(own, pattern.text)
+        })
+    }
+
+    /// Returns the name that this glob guards: its last component, or the name of the directory whose files it guards.
+    fn guarded_name(&self) -> &str {
+        let mut text = self.text.as_str();
+        for ending in ["/**", "/*"] {
+            while let Some(rest) = text.strip_suffix(ending) {
+                text = rest;
+            }
+        }
+        split_name(text).1
     }
 
     /// Whether a pattern for directories points at the directory that this glob guards: it names hidden directories, as
     /// guarded directories mostly are, or spells most of the name.
-    fn directory_is_named_in(&self, pattern: &str) -> bool {
+    fn directory_is_named_in(&self, pattern: OpenPatternPart<'_>) -> bool {
+        let is_hidden = pattern.text.starts_with(['.', '[']);
+        if !is_hidden && pattern.is_unnamed() {
+            return false;
+        }
         let own = split_name(split_name(&self.text).0).1;
-        let spelled: usize = pattern.split(WILDCARDS).map(str::len).sum();
-        let is_aimed = pattern.starts_with(['.', '[']) || spelled > 2 && spelled * 3 > own.len() * 2;
-        is_aimed && !own.contains(WILDCARDS) && globs_overlap(own, pattern)
+        let is_aimed = is_hidden || pattern.spells_most_of(own);
+        is_aimed && !is_open(own) && globs_overlap(own, pattern.text)
     }
 
     /// Whether a pattern matches the simplest path that this glob matches. `*foo*` does not match the simplest path of
@@ -354,10 +375,23 @@ fn is_distinctive(part: &str) -> bool {
     part.chars().filter(|letter| letter.is_alphanumeric()).nth(2).is_some()
 }
 
+/// Returns the longest literal run of a name with at least three letters. The ending of `*.conf` is left out.
+fn distinctive_part(name: &str) -> Option<&str> {
+    let distinctive = if is_open(name) {
+        name.split(WILDCARDS).filter(|run| !run.starts_with('.')).max_by_key(|run| run.len())
+    } else {
+        Some(name)
+    };
+    distinctive.filter(|run| run.len() > 2)
+}
+
 /// Returns the directory of a path, and its last component.
-fn split_name(path: &str) -> (&str, &str) {
+pub(super) fn split_name(path: &str) -> (&str, &str) {
     let path = path.trim_end_matches('/');
-    path.rsplit_once('/').unwrap_or(("", path))
+    // Names are short, so that looking at each byte is faster than preparing a search.
+    let slash = path.bytes().rposition(|byte| byte == b'/');
+    let parts = slash.and_then(|at| Some((path.get(..at)?, path.get(at + 1..)?)));
+    parts.unwrap_or(("", path))
 }
 
 /// Whether a directory contains files of many programs, so that one guarded file does not mean that the other files
@@ -400,3 +434,12 @@ impl<'de> Deserialize<'de> for PathGlobs {
 
 #[cfg(feature = "schema")]
 crate::conditions::schema_of_texts!(PathGlobs);
+
+/// Returns `/etc` of the glob `/etc/x*`, if that directory is known.
+fn first_directory(glob: &str) -> Option<&str> {
+    let name = glob.strip_prefix('/')?;
+    let end = name.find('/')?;
+    let directory = glob.get(..=end)?;
+    let is_known = directory.len() > 3 && !directory.contains(['*', '?', '[', '\\']);
+    is_known.then_some(directory)
+}

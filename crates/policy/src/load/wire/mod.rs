@@ -66,6 +66,10 @@ pub(crate) struct RuleSpec {
     /// Whether this rule also applies to commands in pipelines, which run on a build machine. Default: as the file says.
     #[serde(default)]
     pub(crate) build_machines: Option<bool>,
+    /// Whether the question of this rule also applies to a file that the call runs and that the session did not write.
+    /// Scripts of ordinary projects contain much that is known only at run time, so most rules should not.
+    #[serde(default)]
+    pub(crate) project_scripts: bool,
     /// Later layers cannot disable this rule, override it or set it to monitor mode. Only rules of the organisation and
     /// built-in rules can be locked.
     #[serde(default)]
@@ -94,7 +98,8 @@ pub(crate) struct RuleSpec {
     /// without rewrites.
     #[serde(default)]
     pub(crate) rewrite: Option<RewriteSpec>,
-    /// What happens instead of the question to the user. Only with `verdict: ask`.
+    /// What happens instead of the question to the user. With `verdict: none`, it happens without a question. Not with
+    /// `verdict: allow` or `verdict: deny`.
     #[serde(default)]
     pub(crate) on_match: Option<MatchAction>,
     /// The rule applies only after it has matched more often than this, or when a budget is used up.
@@ -121,13 +126,13 @@ pub(crate) struct RuleSpec {
     pub(crate) examples: RuleExamples,
 }
 
-/// What happens instead of the question of a rule that asks.
+/// What happens when a rule matches, instead of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) enum MatchAction {
     /// What the call would lose is saved, so that `tenterhook undo` can restore it. If that is not possible, the user
-    /// is asked.
+    /// is asked, or the call runs without a snapshot if the verdict is `none`.
     Snapshot,
 }
 

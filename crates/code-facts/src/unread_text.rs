@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Serialize, Serializer};
 
 /// Reason for text with a syntax error.
-pub(super) const SYNTAX_NOT_UNDERSTOOD: &str = "the syntax was not understood";
+pub const SYNTAX_NOT_UNDERSTOOD: &str = "the syntax was not understood";
 const EXCERPT_CHARS: usize = 200;
 /// Maximum distance in words between a program and its option.
 const MAX_OPTION_DISTANCE: usize = 4;
