@@ -73,6 +73,10 @@ fn a_call_waits_until_a_user_approves_and_both_are_recorded() {
         }
         assert_eq!(guard.request("GET", "/v1/health", &Value::Null).1["pending"], 1);
         assert_eq!(guard.request("GET", "/v1/sessions/s", &Value::Null).1["state"], "waiting");
+        let number = test.run(&["ledger", "show", &id, "--json"]).json()["seq"].to_string();
+        for reference in [&number, &format!("#{number}"), id.split_at(10).0, "last"] {
+            assert_eq!(test.run(&["approvals", "show", reference, "--json"]).json()["id"], id.as_str());
+        }
         let ran = test.run_on_terminal(&["approvals", "approve", id.split_at(20).1, "--note", "fine"]);
         assert_eq!((ran.exit, ran.stdout.as_str()), (0, "✓ approved\n"), "{}", ran.stderr);
         id

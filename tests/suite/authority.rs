@@ -99,7 +99,7 @@ fn same_user_without_a_user_nothing_is_weakened_and_the_error_has_a_hint() {
         let ran = test.run(&["mode", "monitor"]);
         assert_eq!(ran.exit, 1);
         assert!(ran.stderr.contains("needs confirmation on a terminal"), "{}", ran.stderr);
-        assert!(ran.stderr.contains("tenterhook totp enroll"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("tenterhook approvals totp enroll"), "{}", ran.stderr);
         assert_eq!(test.last_change()["what"], "refused");
     }
     assert!(denies(&test));

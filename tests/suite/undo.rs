@@ -9,6 +9,8 @@ use serde_json::Value;
 use crate::context::TestContext;
 use crate::terminal_user::SocketDaemon;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
+
 /// A repository with one commit, an uncommitted change and an untracked file.
 fn repository() -> TestContext {
     let test = TestContext::new();
@@ -38,8 +40,10 @@ fn discard(test: &TestContext, arguments: &[&str]) -> String {
     let reply = test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
     assert_eq!(reply.exit, 0, "{}", reply.stderr);
     git(test, arguments);
-    let done = payload.replace("PreToolUse", "PostToolUse");
-    test.run_with(&["hook", "claude-code", "post-tool-use"], done.as_bytes());
+    test.run_with(
+        &["hook", "claude-code", "post-tool-use"],
+        payload.replace("PreToolUse", "PostToolUse").as_bytes(),
+    );
     let reply: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     reply["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
 }
@@ -75,6 +79,8 @@ fn newer_work_is_not_replaced_without_force() {
     let refused = test.run(&["undo", "last"]);
     assert_eq!(refused.exit, 1, "{}", refused.stdout);
     assert_eq!(read(&test, "a.txt"), "newer work\n");
+    // The user is not a guarded agent, unlike this process, which has called hooks.
+    std::fs::remove_dir_all(test.home().join("run/agents")).unwrap();
     let forced = test.run(&["undo", "last", "--force"]);
     assert_eq!(forced.exit, 0, "{}{}", forced.stdout, forced.stderr);
     assert_eq!(read(&test, "a.txt"), "uncommitted\n");
@@ -112,6 +118,92 @@ fn the_daemon_saves_discarded_work_too() {
     let restored = test.run(&["undo", "last"]);
     assert_eq!(restored.exit, 0, "{}{}", restored.stdout, restored.stderr);
     assert_eq!(read(&test, "a.txt"), "uncommitted\n");
+}
+
+#[test]
+fn files_that_a_call_deletes_or_replaces_are_saved() {
+    let test = repository();
+    test.write("work/src/main.rs", "fn main() {}\n");
+    let payload = test.bash("rm -rf src && echo new > notes.txt");
+    let reply = test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
+    assert!(!reply.stdout.contains("\"ask\""), "{}", reply.stdout);
+    std::fs::remove_dir_all(test.path("work/src")).unwrap();
+    test.write("work/notes.txt", "new\n");
+    let done = payload.replace("PreToolUse", "PostToolUse");
+    test.run_with(&["hook", "claude-code", "post-tool-use"], done.as_bytes());
+    let shown = test.run(&["sessions", "show", "last"]);
+    assert!(shown.stdout.contains("Can be undone (1)"), "{}{}", shown.stdout, shown.stderr);
+    let shown = test.run(&["sessions", "show", "last", "--json"]).json();
+    assert_eq!(shown["snapshots"][0]["reason"], "project-tree-delete, project-file-overwrite");
+    let restored = test.run(&["undo", "last"]);
+    assert_eq!(restored.exit, 0, "{}{}", restored.stdout, restored.stderr);
+    assert_eq!(read(&test, "src/main.rs"), "fn main() {}\n");
+    assert_eq!(read(&test, "notes.txt"), "untracked\n");
+}
+
+/// A call that is only evaluated does not run, so a snapshot of it would be misleading, and it would let anyone who may ask
+/// for an explanation fill the disk.
+#[test]
+fn a_call_that_is_only_evaluated_takes_no_snapshot() {
+    let test = repository();
+    let discard = "git reset --hard";
+    let payload = test.bash(discard);
+    for (words, input) in [
+        (&["explain", "--command", discard][..], ""),
+        (&["explain", "--rules-only", "--command", discard], ""),
+        (&["explain"], payload.as_str()),
+        (&["fire"], payload.as_str()),
+        (&["judge", "--shell", discard], ""),
+    ] {
+        let ran = test.run_command(
+            {
+                let mut command = test.command(Path::new(PROGRAM), words);
+                command.current_dir(test.path("work"));
+                command
+            },
+            input.as_bytes(),
+        );
+        assert_ne!(ran.exit, 2, "{words:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(!test.home().join("undo").exists(), "{words:?}");
+    }
+    let daemon = SocketDaemon::of(&test);
+    let body = serde_json::json!({"command": discard, "cwd": test.path("work")});
+    let (status, answer) = daemon.request("POST", "/v1/policy/explain", &body);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.to_string().contains("git-discard"), "{answer}");
+    assert!(!test.home().join("undo").exists(), "the API");
+    let replayed = test.run(&["rules", "backtest"]);
+    assert_ne!(replayed.exit, 101, "{}", replayed.stderr);
+    assert!(!test.home().join("undo").exists(), "a backtest");
+}
+
+#[test]
+fn same_user_a_guarded_agent_cannot_replace_newer_work_with_an_undo() {
+    let test = repository();
+    let daemon = SocketDaemon::of(&test);
+    let payload: Value = serde_json::from_str(&test.bash("git reset --hard")).unwrap();
+    daemon.hook("claude-code", "pre-tool-use", &payload);
+    git(&test, &["reset", "-q", "--hard"]);
+    let mut done = payload;
+    done["hook_event_name"] = "PostToolUse".into();
+    daemon.hook("claude-code", "post-tool-use", &done);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    test.write("work/a.txt", "newer work\n");
+    let refused = test.run(&["undo", "last", "--force"]);
+    assert_ne!(refused.exit, 0);
+    assert!(refused.stderr.contains("guarded agent"), "{}", refused.stderr);
+    assert_eq!(read(&test, "a.txt"), "newer work\n");
+}
+
+#[test]
+fn limits_of_snapshots_are_settings() {
+    let test = repository();
+    test.write("home/tenterhook.yaml", "undo: {max_files: 1}\n");
+    let settings = test.run(&["check"]);
+    assert!(!settings.stdout.contains("unknown key"), "{}", settings.stdout);
+    let reply =
+        test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("git reset --hard").as_bytes());
+    assert!(reply.stdout.contains("\"ask\""), "{}", reply.stdout);
 }
 
 #[test]

@@ -148,6 +148,27 @@ pub struct SessionDetails {
     /// Labels that rules set; absent if no daemon is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
+    /// Snapshots of calls that can be undone, newest first.
+    #[serde(default)]
+    pub snapshots: Vec<SessionSnapshot>,
+}
+
+/// What a call would have lost, saved for `tenterhook undo`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionSnapshot {
+    /// Id of the snapshot; `tenterhook undo ID` restores it.
+    pub id: String,
+    /// Time of the snapshot.
+    pub taken: Timestamp,
+    /// Ids of the rules that matched.
+    pub reason: String,
+    /// Number of files, links and directories.
+    pub entries: u64,
+    /// Bytes that the snapshot keeps in use.
+    pub bytes: u64,
+    /// Id of the call's event; null if it is unknown.
+    pub event: Option<String>,
 }
 
 /// A prompt in a session.

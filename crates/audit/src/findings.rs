@@ -263,6 +263,24 @@ impl AuditFindings {
         projects
     }
 
+    /// Examples of calls that would have been stopped, with their rules: one for each rule, denied calls first, then
+    /// the newest.
+    pub fn highlights(&self, limit: usize) -> Vec<(&str, &AuditedCall)> {
+        let examples = self.rules.iter().filter_map(|(name, rule)| {
+            Some((name.as_str(), rule.examples.iter().max_by_key(|call| call.at)?))
+        });
+        let mut examples: Vec<_> = examples.collect();
+        examples
+            .sort_by_key(|(name, call)| (call.verdict != Decision::Deny, std::cmp::Reverse(call.at), *name));
+        examples.truncate(limit);
+        examples
+    }
+
+    /// Number of sessions.
+    pub fn session_count(&self) -> usize {
+        self.sessions.len()
+    }
+
     /// The findings as JSON.
     pub fn to_json(&self, imported: Option<&ImportCounts>) -> Value {
         let sums =

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use tenterhook_terminal_text::{BAD, BOLD, DIM, GOOD, WARN, count, fit, tame};
+use tenterhook_terminal_text::{BAD, BOLD, DIM, GOOD, TableLayout, WARN, count, tame};
 
 use crate::{AuditFindings, ImportCounts, format_day};
 
@@ -13,8 +13,8 @@ use crate::{AuditFindings, ImportCounts, format_day};
 pub struct TerminalReport {
     /// Rules, projects, weeks and files that are listed.
     pub limit: usize,
-    /// Columns of the terminal.
-    pub width: usize,
+    /// Layout of the tables.
+    pub layout: TableLayout,
     /// Whether only events since a given time were read.
     pub is_recent_only: bool,
 }
@@ -32,7 +32,7 @@ pub fn terminal_text(
         push_harnesses(findings, &mut text);
         push_totals(findings, &mut text);
         push_rules(findings, report, &mut text);
-        push_projects(findings, report.limit, &mut text);
+        push_projects(findings, report, &mut text);
         push_weeks(findings, report.limit, &mut text);
     }
     push_unread_files(findings, report.limit, &mut text);
@@ -96,13 +96,21 @@ fn push_rules(findings: &AuditFindings, report: TerminalReport, text: &mut Strin
         let _ = writeln!(text, "{GOOD}✓{GOOD:#} no rule matches");
         return;
     }
-    let width = report.width.saturating_sub(47).max(20);
+    let width = report.layout.width.saturating_sub(47).max(20);
     let _ = writeln!(text, "\n{DIM}{:<30}{:>7}{:>7}  for example{DIM:#}", "rule", "denied", "asked");
     for (name, rule) in findings.rules_by_matches().into_iter().take(report.limit) {
-        let mut examples =
-            rule.examples.iter().map(|example| fit(&example.what, width).trim_end().to_owned());
+        let mut examples = rule
+            .examples
+            .iter()
+            .map(|example| report.layout.cell(&example.what, width).trim_end().to_owned());
         let first = examples.next().unwrap_or_default();
-        let _ = writeln!(text, "{BOLD}{}{BOLD:#}{:>7}{:>7}  {first}", fit(name, 30), rule.denied, rule.asked);
+        let _ = writeln!(
+            text,
+            "{BOLD}{}{BOLD:#}{:>7}{:>7}  {first}",
+            report.layout.cell(name, 30),
+            rule.denied,
+            rule.asked
+        );
         for more in examples {
             let _ = writeln!(text, "{:46}{more}", "");
         }
@@ -110,12 +118,13 @@ fn push_rules(findings: &AuditFindings, report: TerminalReport, text: &mut Strin
     push_remainder(findings.rules.len(), report.limit, text);
 }
 
-fn push_projects(findings: &AuditFindings, limit: usize, text: &mut String) {
+fn push_projects(findings: &AuditFindings, report: TerminalReport, text: &mut String) {
     let _ = writeln!(text, "\n{DIM}{:<42}{:>9}{:>9}{:>9}{DIM:#}", "project", "calls", "denied", "asked");
-    for (name, [go, ask, deny]) in findings.projects_by_matches().into_iter().take(limit) {
-        let _ = writeln!(text, "{}{:>9}{deny:>9}{ask:>9}", fit(&tame(name), 42), go + ask + deny);
+    for (name, [go, ask, deny]) in findings.projects_by_matches().into_iter().take(report.limit) {
+        let _ =
+            writeln!(text, "{}{:>9}{deny:>9}{ask:>9}", report.layout.cell(&tame(name), 42), go + ask + deny);
     }
-    push_remainder(findings.projects.len(), limit, text);
+    push_remainder(findings.projects.len(), report.limit, text);
 }
 
 fn push_weeks(findings: &AuditFindings, limit: usize, text: &mut String) {

@@ -48,6 +48,8 @@ pub enum Action {
     LedgerLevel,
     /// Secrets are recorded without redaction.
     LedgerKeepRaw,
+    /// An undo replaces files that were changed after the call.
+    UndoForce,
     /// The daemon stops.
     Stop,
     /// The daemon restarts.
@@ -85,6 +87,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::KeyUnseal, "ledger key unseal"),
     (Action::LedgerLevel, "ledger level"),
     (Action::LedgerKeepRaw, "ledger keep-raw"),
+    (Action::UndoForce, "undo force"),
     (Action::Stop, "stop"),
     (Action::Restart, "restart"),
     (Action::Uninstall, "uninstall"),

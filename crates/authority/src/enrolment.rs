@@ -103,7 +103,7 @@ impl Enrolment {
     pub fn confirm(&self, code: &str, now_ms: u64) -> Result<CodeResult, Failure> {
         let _lock = self.lock()?;
         let mut file = EnrolmentFile::read(&self.pending_path())?.ok_or_else(|| {
-            Failure::user("there is no new secret").hint("begin with `tenterhook totp enroll`")
+            Failure::user("there is no new secret").hint("begin with `tenterhook approvals totp enroll`")
         })?;
         let tried = file.attempt(code, AttemptQuota::Ordinary, now_ms);
         file.write(&self.pending_path())?;

@@ -143,7 +143,7 @@ impl Authority {
         now_ms: u64,
     ) -> Result<GrantedAction, AuthorityRefusal> {
         if !self.codes.is_enabled() {
-            let hint = "set up codes with `tenterhook totp enroll` and give one with `--code CODE`";
+            let hint = "set up codes with `tenterhook approvals totp enroll` and give one with `--code CODE`";
             return Err(AuthorityRefusal::new(
                 format!("`{action}` needs a code here, but codes are not set up"),
                 hint,
@@ -203,12 +203,12 @@ impl Authority {
 
 fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<GrantedAction, AuthorityRefusal> {
     if caller.channel == CallerChannel::Browser {
-        let hint = "use a terminal, or set up codes with `tenterhook totp enroll`";
+        let hint = "use a terminal, or set up codes with `tenterhook approvals totp enroll`";
         let why = format!("`{action}` needs a code in a browser, but codes are not set up");
         return Err(AuthorityRefusal::new(why, hint));
     }
     if caller.channel == CallerChannel::Tcp {
-        let hint = "use the command line, or set up codes with `tenterhook totp enroll`";
+        let hint = "use the command line, or set up codes with `tenterhook approvals totp enroll`";
         return Err(AuthorityRefusal::new(
             format!("`{action}` needs a code over TCP, but codes are not set up"),
             hint,
@@ -222,7 +222,7 @@ fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<GrantedAc
         }
         _ => {}
     }
-    let hint = "run it in a terminal; for scripts, set up codes with `tenterhook totp enroll` and pass one with `--code-file FILE`";
+    let hint = "run it in a terminal; for scripts, set up codes with `tenterhook approvals totp enroll` and pass one with `--code-file FILE`";
     Err(AuthorityRefusal::new(format!("`{action}` needs confirmation on a terminal"), hint))
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::ColorChoice;
 use serde::Serialize;
+use tenterhook_terminal_text::TableLayout;
 pub use tenterhook_terminal_text::{BAD, BOLD, DIM, GOOD, WARN, count, describe_verdict, style_of, tame};
 
 use crate::error::{CommandError, exit_code};
@@ -106,6 +107,11 @@ impl Terminal {
     /// Returns the width to which lines of a list are shortened; lines are not shortened if the output is piped.
     pub fn line_limit() -> usize {
         if Self::is_screen() { Self::width() } else { usize::MAX }
+    }
+
+    /// Returns the layout of tables; values are not truncated if the output is piped.
+    pub fn table_layout() -> TableLayout {
+        TableLayout { width: Self::width(), is_truncated: Self::is_screen() }
     }
 
     /// Prints an error and its hints, and returns its exit code.

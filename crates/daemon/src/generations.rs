@@ -266,6 +266,8 @@ impl ActiveConfig {
         if home.is_machine_wide() {
             configuration = configuration.for_other_accounts();
         }
+        // A snapshot waits for the disk, so the other tasks of the thread move to another thread.
+        configuration = configuration.run_snapshots_with(|work| tokio::task::block_in_place(work));
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
         let (mode, detail) = (configuration.mode, configuration.detail());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the daemon's settings: the sections `daemon`, `telemetry`, `notify` and `approvals` of a `tenterhook.yaml`.
+//! Reads the daemon's settings: the sections `daemon`, `telemetry`, `undo`, `notify` and `approvals` of a
+//! `tenterhook.yaml`.
 //!
 //! If a key is invalid, it is reported and its default applies; the other keys are still used. The command line and
 //! the environment take precedence over this file.
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use tenterhook_document::{Misfit, Node, Problem, Value, nearest, parse, read};
 use tenterhook_ledger::Durability;
 use tenterhook_notify::NotifySettings;
+use tenterhook_undo::UndoLimits;
 
 use crate::recorder::DurabilityWord;
 use tenterhook_home::{Home, read_file};
@@ -21,6 +23,8 @@ pub struct ServiceSettings {
     pub daemon: DaemonSettings,
     /// The section `telemetry`.
     pub telemetry: TelemetrySettings,
+    /// The section `undo`.
+    pub undo: UndoLimits,
     /// The sections `notify` and `approvals`.
     pub notify: NotifySettings,
 }
@@ -52,6 +56,19 @@ type KeyReader = fn(&mut ServiceSettings, &str, &Node) -> Result<(), Misfit>;
 const SECTIONS: &[(&str, &[&str], KeyReader)] = &[
     ("daemon", &["listen", "autostart", "durability"], ServiceSettings::read_daemon_key),
     ("telemetry", &["otlp", "headers"], ServiceSettings::read_telemetry_key),
+    ("undo", UNDO_KEYS, ServiceSettings::read_undo_key),
+];
+
+/// The keys of the section `undo`.
+const UNDO_KEYS: &[&str] = &["max_mb", "max_files", "keep_days", "max_total_mb"];
+
+/// The keys of the section `undo`, with the smallest and the largest value of each. The smallest values keep an edited
+/// file from removing snapshots that were just taken.
+const UNDO_RANGES: &[(&str, u64, u64)] = &[
+    ("max_mb", 1, 1_000_000),
+    ("max_files", 1, 1_000_000),
+    ("keep_days", 1, 365),
+    ("max_total_mb", 100, 10_000_000),
 ];
 
 impl ServiceSettings {
@@ -119,6 +136,23 @@ impl ServiceSettings {
         Ok(())
     }
 
+    fn read_undo_key(&mut self, key: &str, value: &Node) -> Result<(), Misfit> {
+        let number: u64 = read(value)?;
+        for (_, least, most) in UNDO_RANGES.iter().filter(|(name, ..)| *name == key) {
+            if !(*least..=*most).contains(&number) {
+                let message = format!("`{key}` must be from {least} to {most}");
+                return Err(Misfit { spot: value.spot, message });
+            }
+        }
+        match key {
+            "max_mb" => self.undo.set_max_mib(number),
+            "max_files" => self.undo.max_files = usize::try_from(number).unwrap_or(usize::MAX),
+            "keep_days" => self.undo.set_keep_days(number),
+            _ => self.undo.set_max_total_mib(number),
+        }
+        Ok(())
+    }
+
     fn read_telemetry_key(&mut self, key: &str, value: &Node) -> Result<(), Misfit> {
         if key == "headers" {
             self.telemetry.headers = read(value)?;
@@ -163,11 +197,23 @@ mod tests {
         let headers = BTreeMap::from([("x-key".to_owned(), "abc".to_owned())]);
         let telemetry = TelemetrySettings { otlp: Some("http://127.0.0.1:4318".into()), headers };
         let notify = NotifySettings::default();
-        assert_eq!(settings, ServiceSettings { daemon, telemetry, notify });
+        let undo = UndoLimits::default();
+        assert_eq!(settings, ServiceSettings { daemon, telemetry, undo, notify });
         assert_eq!(
             ServiceSettings::read("t.yaml", "daemon:\nhooks: []\n"),
             (ServiceSettings::default(), Vec::new())
         );
+    }
+
+    #[test]
+    fn limits_of_snapshots_are_read() {
+        let text = "undo: {max_mb: 64, max_files: 10, keep_days: 2, max_total_mb: 100}\n";
+        let (settings, problems) = ServiceSettings::read("t.yaml", text);
+        assert_eq!(problems, []);
+        let limits = settings.undo;
+        assert_eq!((limits.max_bytes, limits.max_copy_bytes), (64 << 20, 64 << 20));
+        assert_eq!((limits.max_files, limits.max_total_bytes), (10, 100 << 20));
+        assert_eq!(limits.max_age, std::time::Duration::from_hours(48));
     }
 
     #[test]
@@ -189,6 +235,11 @@ mod tests {
             (
                 "daemon: {durability: relaxt}\n",
                 "t.yaml:1:22: daemon `durability`: unknown value `relaxt`; did you mean `relaxed`?",
+            ),
+            ("undo: {keep_days: 0}\n", "t.yaml:1:19: undo `keep_days`: `keep_days` must be from 1 to 365"),
+            (
+                "undo: {max_gb: 1}\n",
+                "t.yaml:1:8: undo `max_gb`: unknown key `max_gb`; did you mean `max_mb`?",
             ),
             (
                 "telemetry: {otlp: 'collector:4318'}\n",

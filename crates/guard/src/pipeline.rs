@@ -3,36 +3,30 @@
 //! Builds the pipeline of a call. Hooks and rules decide, the engine combines their findings, and the ledger records
 //! the outcome.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder, RuleJudgement, load};
-use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, Origin, Outcome, ToolCall};
-use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
+use tenterhook_engine::{Engine, Generation, Hook, HookLimits, NoRecorder, load};
+use tenterhook_event::{Event, HookCall, Outcome};
+use tenterhook_facts::LinkMap;
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{
-    FlaggedFile, LoadMode, PolicyJudgement, Problem, RuleNote, RuleSet, SessionFileChange, SessionState,
-};
+use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet};
 
-use crate::file_access::{FileAccess, FileRights};
+use crate::file_access::FileRights;
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
-use crate::run_files::{self, FileFindings, RunFiles};
-use crate::session_files;
+use crate::rule_judge::RuleJudge;
 use crate::session_memory::{SessionMemory, SessionStateDir};
 use crate::snapshot::{self, RuleOrigin};
-use crate::symlinks;
-use crate::undo_call::CallSnapshots;
-use crate::written_files::{self, WrittenFindings};
+use crate::undo_call::{BlockingRunner, CallSnapshots};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::Mode;
 use tenterhook_home::Switches;
-use tenterhook_home::env::{self, Env};
+use tenterhook_home::env::Env;
 use tenterhook_home::hook_files;
 use tenterhook_home::hook_packages;
 use tenterhook_home::read_file;
@@ -90,17 +84,6 @@ pub enum RecordTarget {
     },
     /// Nowhere: the call is only evaluated, for example by `explain`.
     None,
-}
-
-struct RuleJudge {
-    set: RuleSet,
-    home: Option<String>,
-    groups: Vec<String>,
-    problems: usize,
-    memory: SessionMemory,
-    servers: KnownServers,
-    file_rights: FileRights,
-    snapshots: Option<CallSnapshots>,
 }
 
 // === impl Configuration ===
@@ -182,7 +165,8 @@ impl Configuration {
         // Invalid YAML is reported above.
         let retention = text.and_then(|_| Retention::read(home).problem);
         problems.extend(retention.filter(|problem| problem.about.is_some()));
-        problems.extend(crate::ServiceSettings::of(home).1);
+        let (service, service_problems) = crate::ServiceSettings::of(home);
+        problems.extend(service_problems);
         let limits = HookLimits { call_timeout: MAX_CALL_TIMEOUT, ..defaults.limits.clone() };
         let (sources, sessions) = (Sources::default(), Some(SessionStateDir::new(home.sessions())));
         // The machine's home serves other accounts, whose settings it does not read.
@@ -191,7 +175,7 @@ impl Configuration {
             None => KnownServers::from_settings(env),
         };
         // The machine's home runs as root and must not copy files for accounts that cannot read them.
-        let snapshots = home.machine_run.is_none().then(|| CallSnapshots::new(home.undo()));
+        let snapshots = home.machine_run.is_none().then(|| CallSnapshots::new(home.undo(), service.undo));
         Self {
             generation,
             rules,
@@ -226,6 +210,13 @@ impl Configuration {
     #[must_use]
     pub fn for_other_accounts(self) -> Self {
         Self { file_rights: FileRights::Caller, snapshots: None, ..self }
+    }
+
+    /// Runs work of snapshots that waits for the disk with this function.
+    #[must_use]
+    pub fn run_snapshots_with(mut self, run_blocking: BlockingRunner) -> Self {
+        self.snapshots = self.snapshots.map(|snapshots| snapshots.with_runner(run_blocking));
+        self
     }
 
     /// Builds a generation for the caller's engine. Session state is stored.
@@ -365,287 +356,6 @@ impl CallPipeline {
     }
 }
 
-// === impl RuleJudge ===
-
-impl RuleJudge {
-    fn new(
-        set: RuleSet,
-        user_home: Option<&Path>,
-        problems: usize,
-        memory: SessionMemory,
-        servers: KnownServers,
-        file_rights: FileRights,
-    ) -> Self {
-        let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
-        let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory, servers, file_rights, snapshots: None }
-    }
-
-    /// Takes snapshots instead of asking, where rules permit it.
-    fn with_snapshots(self, snapshots: Option<CallSnapshots>) -> Self {
-        Self { snapshots, ..self }
-    }
-
-    fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
-        self.with_environment(event, seen, |environment| symlinks::collect_facts(event, environment))
-    }
-
-    /// Calls a function with what is known about the machine and the account.
-    fn with_environment<T>(
-        &self,
-        event: &Event,
-        seen: Option<&LinkMap>,
-        then: impl FnOnce(&EvalEnvironment<'_>) -> T,
-    ) -> T {
-        let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
-        let servers = self.servers.for_event(event);
-        // The event names the user account that runs the agent.
-        let context = EvalEnvironment {
-            home: self.home.as_deref(),
-            groups: &groups,
-            seen,
-            servers: servers.as_ref(),
-            programs: self.set.programs(),
-            ..EvalEnvironment::default()
-        };
-        then(&context)
-    }
-
-    /// Adjusts the facts by what the session did with files before this call.
-    fn with_session_files<'f>(
-        &self,
-        event: &Event,
-        facts: &'f Facts,
-        seen: Option<&LinkMap>,
-        state: &SessionState,
-    ) -> Cow<'f, Facts> {
-        let files = SessionFilePaths { copies: &state.copies, created: &state.created };
-        let mut facts = Cow::Borrowed(facts);
-        if !state.links.is_empty() && seen.is_none() {
-            facts = Cow::Owned(self.with_environment(event, None, |environment| {
-                symlinks::collect_facts_with_links(event, environment, &state.links)
-            }));
-        }
-        if !files.is_empty() {
-            self.with_environment(event, None, |environment| {
-                facts.to_mut().apply_session_files(event, environment, files);
-            });
-        }
-        facts
-    }
-
-    /// Evaluates the rules on the facts of a call, and finds what later calls of the session depend on.
-    fn judge_facts(
-        &self,
-        event: &Event,
-        facts: &Facts,
-        state: &SessionState,
-        account: Option<u32>,
-    ) -> PolicyJudgement {
-        let facts = self.with_session_files(event, facts, None, state);
-        let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
-        if event.event != EventKind::PreTool {
-            return judged;
-        }
-        let decision = judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
-        if !state.flagged.is_empty() {
-            let flagged = written_files::judge_flagged_files(&facts, state);
-            judged.findings.extend(flagged.findings);
-            judged.steps.extend(flagged.steps);
-        }
-        if decision != Decision::Deny {
-            let changes = &mut judged.delta.files;
-            let scripts = session_files::find_written_scripts(&facts, state).into_iter();
-            changes.extend(scripts.map(|(path, origin)| SessionFileChange::Origin(path, origin)));
-            let filled = session_files::find_filled(&facts, state).into_iter();
-            changes.extend(filled.map(SessionFileChange::Filled));
-            let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
-            let links = facts.created_links.iter().filter(is_new).cloned();
-            changes.extend(links.map(|(path, target)| SessionFileChange::Linked(path, target)));
-            let is_sensitive = |path: &str| self.is_sensitive(event, path);
-            let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
-            let replaced = session_files::find_replaced_copies(&facts, state, &copies).into_iter();
-            changes.extend(replaced.map(SessionFileChange::CopyReplaced));
-            copies.retain(|(path, original)| state.copies.get(path) != Some(original));
-            changes
-                .extend(copies.into_iter().map(|(path, original)| SessionFileChange::Copied(path, original)));
-        }
-        // Events without a session id share one state, and a file that runs may still be denied.
-        let is_own = event.harness_session_id.is_some() && facts.run_files.is_empty();
-        if decision < Decision::Ask && is_own {
-            let created = session_files::find_created(&facts, state, self.home.as_deref(), account);
-            judged.delta.files.extend(created.into_iter().map(SessionFileChange::Created));
-        }
-        judged
-    }
-
-    /// Whether the rules deny reading this file or ask about it.
-    fn is_sensitive(&self, event: &Event, path: &str) -> bool {
-        let tool = ToolCall::new("Read", json!({ "file_path": path }));
-        let read = Event { tool: Some(tool), ..event.clone() };
-        let facts =
-            self.with_environment(&read, None, |environment| tenterhook_facts::facts(&read, environment));
-        let judged = tenterhook_policy::judge(&read, &facts, &SessionState::default(), &self.set);
-        judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
-    }
-
-    /// Returns the findings about files that the call writes and that run later.
-    fn judge_written_files(&self, event: &Event, facts: &Facts, access: &mut FileAccess) -> WrittenFindings {
-        if event.event != EventKind::PreTool {
-            return WrittenFindings::default();
-        }
-        self.with_environment(event, None, |environment| {
-            written_files::judge_written_files(event, facts, environment, &self.set, access)
-        })
-    }
-
-    /// Reads the files that a call would run.
-    fn read_run_files<'s>(
-        &self,
-        event: &Event,
-        facts: &Facts,
-        state: &'s SessionState,
-        access: &mut FileAccess,
-    ) -> Option<RunFiles<'s>> {
-        let is_wanted = access.is_allowed() && !facts.run_files.is_empty();
-        is_wanted.then(|| {
-            self.with_environment(event, None, |environment| {
-                RunFiles::collect(event, facts, environment, state, access)
-            })
-        })
-    }
-
-    /// Returns the findings that the files of a call add to the judgement of the call.
-    fn judge_run_files(
-        &self,
-        event: &Event,
-        facts: &Facts,
-        files: Option<&RunFiles<'_>>,
-        base: &PolicyJudgement,
-    ) -> FileFindings {
-        let Some(files) = files else { return FileFindings::default() };
-        self.with_environment(event, None, |environment| {
-            run_files::judge_run_files(files, event, facts, environment, &self.set, base)
-        })
-    }
-
-    /// Saves what a call would lose instead of asking about it, if the rules permit that and nothing else about the call
-    /// needs an answer. Returns the id of the snapshot.
-    fn take_snapshot(&self, event: &Event, facts: &Facts, judged: &mut PolicyJudgement) -> Option<String> {
-        let snapshots = self.snapshots.as_ref()?;
-        let covered = CallSnapshots::cover(event, facts, judged)?;
-        let state = self.memory.state_of(event, &self.set);
-        let rest = self.judge_facts(event, &covered.rest, &state, None);
-        if rest.findings.iter().any(|finding| finding.decision >= Decision::Ask) {
-            return None;
-        }
-        snapshots.replace_questions(event, covered, judged)
-    }
-
-    /// Reports files that changed between the evaluation of a call and its end. The rules are evaluated before the file
-    /// runs, and the file may be replaced in between.
-    fn report_changed_files(&self, event: &Event, access: &mut FileAccess) -> Option<Finding> {
-        let runs_commands = event.tool.as_ref().is_some_and(|tool| !tool.commands().is_empty());
-        if event.event != EventKind::PostTool || !access.is_allowed() || !runs_commands {
-            return None;
-        }
-        let before = self.memory.run_hashes(event);
-        if before.is_empty() {
-            return None;
-        }
-        let (facts, state) = (self.facts(event, None), SessionState::default());
-        let files = self.read_run_files(event, &facts, &state, access)?;
-        let is_changed = |(path, hash): &(&str, &str)| before.get(*path).is_some_and(|known| known != hash);
-        let changed: Vec<_> =
-            files.hashes().filter(is_changed).map(|(path, _)| format!("`{path}`")).collect();
-        if changed.is_empty() {
-            return None;
-        }
-        let message = format!(
-            "Tenterhook: {} changed while this call ran; the rules were evaluated on the earlier content",
-            changed.join(", ")
-        );
-        Some(Finding { message: Some(message), ..Finding::silent(Origin::Engine) })
-    }
-}
-
-impl Judge for RuleJudge {
-    fn judge(&self, event: &Event) -> RuleJudgement {
-        self.judge_call(event, None)
-    }
-
-    fn judge_for_account(&self, event: &Event, account: u32) -> RuleJudgement {
-        self.judge_call(event, Some(account))
-    }
-}
-
-impl RuleJudge {
-    /// Evaluates all rules on an event. `account` is the account that makes the call, if it is known.
-    fn judge_call(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
-        let mut access = self.file_rights.access_for(account);
-        let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
-        if let Some(snapshots) = self.snapshots.as_ref().filter(|_| other_account.is_none()) {
-            snapshots.note_call_end(event);
-        }
-        let (mut observed, mut touched) = (None, None);
-        let judged = if self.set.handles(event.event) || self.set.counts_usage_of(event) {
-            let facts = self.facts(event, None);
-            observed = (!facts.links.is_empty()).then(|| json!(facts.links));
-            touched = Some(facts.touched());
-            let written = self.judge_written_files(event, &facts, &mut access);
-            let runs_files = event.event == EventKind::PreTool && !facts.run_files.is_empty();
-            let before = runs_files.then(|| self.memory.state_of(event, &self.set));
-            let files =
-                before.as_ref().and_then(|state| self.read_run_files(event, &facts, state, &mut access));
-            let judge = |state: &SessionState| {
-                let mut judged = self.judge_facts(event, &facts, state, other_account);
-                let hashes = files.iter().flat_map(RunFiles::hashes);
-                let new =
-                    hashes.filter(|(path, hash)| state.run_hashes.get(*path).is_none_or(|old| old != hash));
-                let run =
-                    |(path, hash): (&str, &str)| SessionFileChange::Run(path.to_owned(), hash.to_owned());
-                judged.delta.files.extend(new.map(run));
-                let is_new = |file: &&(String, FlaggedFile)| state.flagged.get(&file.0) != Some(&file.1);
-                let flagged = written.flagged.iter().filter(is_new).cloned();
-                judged.delta.files.extend(flagged.map(|(path, file)| SessionFileChange::Flagged(path, file)));
-                judged
-            };
-            let mut judged = self.memory.judge(event, &self.set, judge);
-            let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
-            let mut from_files = files.findings.iter().chain(&written.findings);
-            let snapshot = match from_files.any(|finding| finding.decision >= Decision::Ask) {
-                true => None,
-                false if other_account.is_some() => None,
-                false => self.take_snapshot(event, &facts, &mut judged),
-            };
-            judged.findings.extend(files.findings);
-            judged.steps.extend(files.steps);
-            judged.findings.extend(written.findings);
-            judged.steps.extend(written.steps);
-            for (key, value) in [("files", files.observed), ("snapshot", snapshot.map(Value::from))] {
-                if let Some(value) = value {
-                    let all = observed.get_or_insert_with(|| json!({}));
-                    all.as_object_mut().map(|all| all.insert(key.to_owned(), value));
-                }
-            }
-            judged
-        } else {
-            PolicyJudgement::default()
-        };
-        let mut findings = judged.findings;
-        findings.extend(self.report_changed_files(event, &mut access));
-        if event.event == EventKind::SessionStart && self.problems > 0 {
-            // Users who do not run `tenterhook check` must still learn that a rule does not apply.
-            let message = format!(
-                "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
-                self.problems
-            );
-            findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
-        }
-        RuleJudgement { findings, steps: judged.steps, observed, file_effects: touched }
-    }
-}
-
 /// Time limit for all hooks of a call together. Harnesses wait one minute for a reply.
 const MAX_CALL_TIMEOUT: Duration = Duration::from_secs(50);
 
@@ -691,6 +401,8 @@ mod run_file_tests;
 mod run_task_tests;
 #[cfg(test)]
 mod session_file_tests;
+#[cfg(test)]
+mod session_shell_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -10,12 +10,14 @@
 //!
 //! - A file that the session wrote gets the verdict of the rule.
 //! - For a file that the session downloaded, the user is asked, even if no rule matches its content.
-//! - For any other file, a `deny` becomes an `ask`, and an `ask` is dropped unless its rule is one of [`KEPT_ASKS`].
+//! - For any other file, a `deny` becomes an `ask`, and an `ask` is dropped unless its rule has `project_scripts:
+//!   true`.
 //!
 //! The record contains path, size and hash of each file, never its content. [`FileAccess`] decides whose rights are
 //! used to read them. If a file cannot be read in time, the user is asked.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -23,11 +25,12 @@ use sha2::{Digest as _, Sha256};
 use tenterhook_command_files::makefile_includes;
 use tenterhook_event::{Decision, Event, Finding, Flow, Origin, TraceEntry};
 use tenterhook_facts::{
-    EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts, SessionFilePaths,
+    EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts, SessionFilePaths, UrlFact,
 };
-use tenterhook_policy::{FileOrigin, PolicyJudgement, RuleSet, SessionState};
+use tenterhook_policy::{FileOrigin, PolicyJudgement, Rule, RuleSet, SessionState};
 
 use crate::file_access::{FileAccess, FileReader};
+use crate::session_trees::FetchedTrees;
 use crate::symlinks;
 use crate::task_files;
 
@@ -63,6 +66,8 @@ struct ReadFile {
 #[derive(Debug)]
 pub(crate) struct RunFiles<'s> {
     state: &'s SessionState,
+    /// Directories that the session or this call cloned or unpacked.
+    trees: FetchedTrees,
     /// Home directory of the account that runs the agent.
     home: Option<String>,
     requested: Vec<RunFile>,
@@ -91,7 +96,7 @@ pub(crate) fn judge_run_files(
     let state = files.state;
     let is_own = |request: &RunFile| {
         let mut read = files.read.iter().filter(|file| file.request == *request);
-        read.any(|file| state.files.contains_key(&file.path))
+        read.any(|file| state.files.contains_key(&file.path) || files.is_downloaded(&file.path))
     };
     let judge = |texts: &RunTexts| {
         let mut with_files = files.facts(event, facts, texts, environment);
@@ -99,44 +104,57 @@ pub(crate) fn judge_run_files(
         if !paths.is_empty() {
             with_files.apply_session_files(event, environment, paths);
         }
-        tenterhook_policy::judge(event, &with_files, state, rules)
+        let judged = tenterhook_policy::judge(event, &with_files, state, rules);
+        (judged, with_files.urls.iter().any(is_unverified))
     };
     let (findings, observed) = (late.into_iter().collect(), Some(files.observed()));
     let mut added = FileFindings { findings, observed, ..FileFindings::default() };
     let own = files.texts.filtered(is_own);
     if !own.is_empty() {
-        added.add(judge(&own), base, &files.names(is_own), |_, decision| decision);
+        added.add(judge(&own).0, base, &files.names(is_own), |_, decision| decision);
     }
     if files.read.iter().any(|file| !is_own(&file.request)) {
         let names = files.names(|request| !is_own(request));
-        added.add(judge(&files.texts), base, &names, weaken_decision);
+        let (judged, is_unverified) = judge(&files.texts);
+        let weaken = |by: &Origin, decision| weaken_decision(rules, by, decision, is_unverified);
+        added.add(judged, base, &names, weaken);
     }
     added
 }
 
-/// Rules whose asks also apply to files that the session did not write. Each needs facts that ordinary project scripts
-/// do not have, even if parts of their commands are known only at run time.
-const KEPT_ASKS: &[&str] = &[
-    "account-change",
-    "code-credential-send",
-    "cover-tracks",
-    "fetched-code",
-    "hidden-code",
-    "home-encryption",
-    "persistence",
-    "secret-send",
-];
+/// Rules whose asks also apply to files that the session did not write, if such a file names an address without
+/// encryption or without a name: it is not certain who answers there.
+const UNVERIFIED_ASKS: &[&str] = &["remote-code-unknown"];
+
+/// Whether an address on another network is not encrypted, or consists of numbers.
+fn is_unverified(url: &UrlFact) -> bool {
+    let is_private = url.host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_private());
+    !url.loopback && !url.dynamic && !is_private && (url.scheme == "http" || url.numeric)
+}
 
 /// Weakens the verdict on a file that the session did not write. A deny becomes an ask, because the user may know the
 /// file. Most asks are dropped: scripts of ordinary projects delete directories and download data whose names are known
-/// only at run time, and asking about all of them would hide the rest.
-fn weaken_decision(by: &Origin, decision: Decision) -> Decision {
-    let is_kept = matches!(by, Origin::Rule(id) if KEPT_ASKS.contains(&&**id));
+/// only at run time, and asking about all of them would hide the rest. Rules with `project_scripts: true` need facts that
+/// ordinary scripts do not have.
+fn weaken_decision(rules: &RuleSet, by: &Origin, decision: Decision, is_unverified: bool) -> Decision {
+    let is_kept = || {
+        let Origin::Rule(id) = by else { return false };
+        is_unverified && UNVERIFIED_ASKS.contains(&&**id)
+            || rules.rule(id).is_some_and(Rule::asks_about_project_scripts)
+    };
     match decision {
         Decision::Deny => Decision::Ask,
-        Decision::Ask if is_kept => Decision::Ask,
+        Decision::Ask if is_kept() => Decision::Ask,
         _ => Decision::None,
     }
+}
+
+/// First bytes of programs: ELF, Mach-O (three formats), Windows, WebAssembly, Java classes.
+const MACHINE_CODE: &[&[u8]] =
+    &[b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm"];
+
+fn is_machine_code(bytes: &[u8]) -> bool {
+    MACHINE_CODE.iter().any(|start| bytes.starts_with(start))
 }
 
 /// Returns the hash of a file's content, in hexadecimal digits.
@@ -186,7 +204,7 @@ fn add_included_makefiles(found: &mut [(String, Vec<u8>)], reader: &mut FileRead
 }
 
 /// Removes `.` and `..` from an absolute path.
-fn normalize_path(path: &Path) -> String {
+pub(crate) fn normalize_path(path: &Path) -> String {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -254,7 +272,8 @@ impl<'s> RunFiles<'s> {
     ) -> Self {
         let (texts, home) = (RunTexts::default(), environment.home.map(str::to_owned));
         let (requested, read, derived) = (Vec::new(), Vec::new(), None);
-        let mut files = Self { state, home, requested, read, texts, derived, is_late: false };
+        let trees = FetchedTrees::collect(facts, state, event.cwd.as_deref());
+        let mut files = Self { state, trees, home, requested, read, texts, derived, is_late: false };
         let mut wanted = facts.run_files.clone();
         for _ in 0..MAX_PASSES {
             let before = files.read.len();
@@ -326,9 +345,9 @@ impl<'s> RunFiles<'s> {
         let is_downloaded = found.iter().any(|(path, _)| self.is_downloaded(path));
         let mut texts = Vec::new();
         for (path, bytes) in found {
-            // A file with NUL bytes is machine code, not a script.
-            if request.runner != FileRunner::Script || !bytes.contains(&0) {
-                let text = String::from_utf8_lossy(&bytes);
+            if request.runner != FileRunner::Script || !is_machine_code(&bytes) {
+                // Shells skip NUL bytes.
+                let text = String::from_utf8_lossy(&bytes).replace('\0', "");
                 let tasks = task_files::read_tasks(request.runner, &path, &text, &request.tasks);
                 texts.extend(
                     tasks.into_iter().map(|task| RunPiece { text: task.text, language: task.language }),
@@ -341,7 +360,7 @@ impl<'s> RunFiles<'s> {
     }
 
     fn is_downloaded(&self, path: &str) -> bool {
-        self.state.files.get(path) == Some(&FileOrigin::Downloaded)
+        self.state.files.get(path) == Some(&FileOrigin::Downloaded) || self.trees.contains(path)
     }
 
     /// Returns the names of the files that `keep` selects, for use in a reason.

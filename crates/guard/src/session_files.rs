@@ -89,7 +89,65 @@ fn is_from_outside(
         |names: &[&str]| command.options.iter().any(|option| names.iter().any(|name| option.is(name)));
     let decodes =
         DECODERS.iter().any(|(program, options)| command.program == *program && has_option(options));
-    DOWNLOADERS.contains(&command.program.as_str()) || decodes || read_by(effects).any(is_downloaded)
+    DOWNLOADERS.contains(&command.program.as_str())
+        || decodes
+        || is_interpreter(&command.program) && code_of(command).any(code_decodes)
+        || read_by(effects).any(is_downloaded)
+}
+
+/// Names of interpreters, without a version.
+const INTERPRETERS: &[&str] =
+    &["bun", "deno", "lua", "node", "nodejs", "perl", "php", "pypy", "python", "ruby"];
+
+fn is_interpreter(program: &str) -> bool {
+    INTERPRETERS.contains(&program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+}
+
+/// Returns the code that the words and the input of an interpreter contain.
+fn code_of(command: &ShellCommand) -> impl Iterator<Item = &str> {
+    let words = command.words.iter().map(|word| word.text.as_str());
+    words.chain(command.stdin_texts.iter().map(AsRef::as_ref))
+}
+
+/// Calls in code that decode or download what they return.
+const DECODING_CALLS: &[&str] = &[
+    "b64decode",
+    "b32decode",
+    "a85decode",
+    "b85decode",
+    "fromhex",
+    "unhexlify",
+    "decompress(",
+    "codecs.decode",
+    "'base64')",
+    "\"base64\")",
+    "'hex')",
+    "\"hex\")",
+    "atob(",
+    "decode_base64",
+    "Base64.decode",
+    "decode64",
+    "base64_decode",
+    "hex2bin",
+    "gzinflate",
+    "gunzipSync",
+    "inflateSync",
+    "unpack(",
+    "Fernet(",
+    "urlopen(",
+    "urlretrieve(",
+    "requests.get",
+    "httpx.get",
+    "file_get_contents('http",
+    "file_get_contents(\"http",
+    "Net::HTTP",
+    "URI.open",
+    "LWP::Simple",
+    "fetch(",
+];
+
+fn code_decodes(code: &str) -> bool {
+    DECODING_CALLS.iter().any(|call| code.contains(call))
 }
 
 /// Programs whose output files come from the network.
@@ -136,7 +194,8 @@ pub(crate) fn find_copies(
     let mut copies: Vec<(String, String)> = Vec::new();
     let commands = commands_with_effects(facts);
     for (at, CommandEffects { command, effects }) in commands.iter().enumerate() {
-        let copies_whole_files = COPYING_PROGRAMS.contains(&command.program.as_str());
+        let copies_whole_files =
+            COPYING_PROGRAMS.contains(&command.program.as_str()) || is_interpreter(&command.program);
         // Other programs print parts of a file. Rules ask if these parts are sensitive.
         if !(copies_whole_files || is_asked) || copies.len() >= MAX_CALL_FILES {
             continue;
@@ -151,9 +210,7 @@ pub(crate) fn find_copies(
             continue;
         };
         let written = written_by(effects).filter(|_| copies_whole_files).map(str::to_owned);
-        let later = commands.get(at + 1..).unwrap_or_default().iter().map(|later| later.command);
-        let fed = later.filter(|other| command.feeds.contains(&other.program));
-        let outputs = command.outputs.iter().chain(fed.flat_map(|other| &other.outputs));
+        let outputs = outputs_of(&commands, at);
         let targets: BTreeSet<String> =
             written.chain(outputs.filter_map(known_path).map(str::to_owned)).take(MAX_CALL_FILES).collect();
         // The target of a copy may be a directory.
@@ -162,6 +219,70 @@ pub(crate) fn find_copies(
         copies.extend(paths.map(|to| (to, original.clone())).collect::<Vec<_>>());
     }
     copies
+}
+
+/// Returns the files that a command's output is redirected to, directly or by the programs that receive it.
+fn outputs_of<'f>(commands: &[CommandEffects<'f>], at: usize) -> impl Iterator<Item = &'f PathFact> {
+    let command = commands.get(at).map(|command| command.command);
+    let later: Vec<_> =
+        commands.get(at + 1..).unwrap_or_default().iter().map(|later| later.command).collect();
+    let is_fed = move |other: &&ShellCommand| command.is_some_and(|own| own.feeds.contains(&other.program));
+    let fed = later.into_iter().filter(is_fed).flat_map(|other| &other.outputs);
+    command.into_iter().flat_map(|command| &command.outputs).chain(fed)
+}
+
+/// File that contains the variables of the environment, like the output of `env`.
+const ENVIRONMENT_FILE: &str = "/proc/self/environ";
+
+/// Programs that send files to other machines.
+const SENDING_PROGRAMS: &[&str] = &[
+    "aws", "az", "curl", "ftp", "gcloud", "gh", "glab", "gsutil", "http", "https", "lftp", "mail", "mailx",
+    "mutt", "nc", "ncat", "netcat", "rclone", "rsync", "s3cmd", "scp", "sendmail", "sftp", "socat", "ssh",
+    "swaks", "wget", "xh",
+];
+
+/// Whether a command prints all variables of the environment.
+fn prints_environment(command: &ShellCommand) -> bool {
+    let mut words = command.words.iter().map(|word| word.text.as_str());
+    match command.program.as_str() {
+        "env" | "printenv" => words.all(|word| word.starts_with('-') && word != "-i"),
+        "set" => command.words.is_empty(),
+        "export" | "declare" | "typeset" => words.all(|word| matches!(word, "-p" | "-x" | "-px" | "-xp")),
+        _ => false,
+    }
+}
+
+/// Returns the files into which a call writes the variables of the environment, as copies of [`ENVIRONMENT_FILE`].
+pub(crate) fn find_environment_copies(facts: &Facts) -> Vec<(String, String)> {
+    if !facts.commands.iter().any(prints_environment) {
+        return Vec::new();
+    }
+    let commands = commands_with_effects(facts);
+    let dumps = commands.iter().enumerate().filter(|(_, command)| prints_environment(command.command));
+    let paths = dumps.flat_map(|(at, _)| outputs_of(&commands, at)).filter_map(known_path);
+    let paths = paths.filter(|path| !path.starts_with("/dev/")).take(MAX_CALL_FILES);
+    paths.map(|path| (path.to_owned(), ENVIRONMENT_FILE.to_owned())).collect()
+}
+
+/// Returns the copies that matter for a call. Copies of the environment matter only if the call sends something: other
+/// programs may read them.
+pub(crate) fn relevant_copies(
+    facts: &Facts,
+    copies: &BTreeMap<String, String>,
+    own: Vec<(String, String)>,
+) -> BTreeMap<String, String> {
+    let sends = || {
+        let is_sender = |command: &ShellCommand| {
+            SENDING_PROGRAMS.contains(&command.program.as_str()) || is_interpreter(&command.program)
+        };
+        facts.commands.iter().any(is_sender)
+    };
+    let mut relevant: BTreeMap<String, String> = copies.clone();
+    relevant.extend(own);
+    if relevant.values().any(|original| original == ENVIRONMENT_FILE) && !sends() {
+        relevant.retain(|_, original| original != ENVIRONMENT_FILE);
+    }
+    relevant
 }
 
 /// Returns the copies that a call deletes or replaces, so that they are not tracked any longer.

@@ -256,6 +256,12 @@ impl SessionMemory {
         opened.map(|opened| opened.state.run_hashes).unwrap_or_default()
     }
 
+    /// Returns the state of the session, for the statements that changed its shell.
+    pub fn shell_state(&self, event: &Event) -> SessionState {
+        let opened = self.sessions.as_ref().map(|sessions| sessions.open_cached(event, &self.cache));
+        opened.map(|opened| opened.state).unwrap_or_default()
+    }
+
     /// Evaluates the rules with the session state and stores what they add to it.
     pub fn judge(
         &self,

@@ -38,6 +38,8 @@ pub(crate) fn resolve_links(
     let mut probe = SymlinkProbe::default();
     let mut look = |path: &str| match links.get(path) {
         Some(target) => EntryKind::Link(target.clone()),
+        // A directory in which the session created a link exists, or will exist.
+        None if links.keys().any(|link| is_below(link, path)) => EntryKind::Other,
         None => probe.probe(path),
     };
     let seen = tenterhook_facts::probe_links(event, &facts, environment, &mut look);
@@ -45,6 +47,10 @@ pub(crate) fn resolve_links(
         return facts;
     }
     tenterhook_facts::facts(event, &EvalEnvironment { seen: Some(&seen), ..*environment })
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Checks paths for links, and remembers which devices must not be accessed.

@@ -70,8 +70,17 @@ pub(crate) fn find_candidates(
         FileRunner::Just => upwards(JUSTFILES),
         FileRunner::PythonModule => tasks()
             .map(|module| {
+                // `module:function` is written for the scripts of a `pyproject.toml`.
+                let (module, function) = module.split_once(':').unwrap_or((module, ""));
                 let path = module.replace('.', "/");
-                vec![base.join(&path).join("__main__.py"), base.join(format!("{path}.py"))]
+                if function.is_empty() {
+                    return vec![base.join(&path).join("__main__.py"), base.join(format!("{path}.py"))];
+                }
+                let names = [format!("{path}.py"), format!("{path}/__init__.py")];
+                ["", "src"]
+                    .iter()
+                    .flat_map(|start| names.clone().map(|name| base.join(start).join(name)))
+                    .collect()
             })
             .collect(),
         FileRunner::Pytest => pytest_files(base, request),
@@ -156,9 +165,16 @@ fn project_files(base: &Path, request: &RunFile, probe: &mut SymlinkProbe) -> Ve
             found.extend(modules.take(MAX_LISTED).map(file));
         } else if pattern == "@scripts" {
             found.push(vec![base.join("package.json")]);
+            found.extend(workspace_packages(base).into_iter().map(|path| vec![path]));
+        } else if pattern == "@bazel" {
+            found.extend(words().filter_map(|word| bazel_package(base, word)).take(MAX_LISTED));
+        } else if pattern == "@django" {
+            let mut names = words().filter(|word| !word.starts_with('-') && !word.ends_with("manage.py"));
+            found.extend(names.next().map(|name| django_command(base, name)));
         } else if pattern == "//generate" {
-            let lists =
-                go_directories(base).into_iter().map(|directory| listed_files(&directory, "*.go", probe));
+            let lists = generate_directories(base, words())
+                .into_iter()
+                .map(|directory| listed_files(&directory, "*.go", probe));
             found.extend(lists.flatten());
         } else {
             let directories = base.ancestors().take(levels);
@@ -172,6 +188,68 @@ fn project_files(base: &Path, request: &RunFile, probe: &mut SymlinkProbe) -> Ve
     }
     found.truncate(MAX_PROJECT_FILES);
     found
+}
+
+/// Directories that contain the packages of a workspace.
+const WORKSPACE_DIRECTORIES: &[&str] = &["packages", "apps", "libs", "services", "tools"];
+
+/// Returns the entries of a directory that are directories and not hidden, sorted by name.
+fn subdirectories(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().take(MAX_ENTRIES);
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with(['.', '_']))
+        .map(|entry| entry.path())
+        .filter(|path| !path.ends_with("node_modules"))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Returns the `package.json` files of the packages of a workspace.
+fn workspace_packages(base: &Path) -> Vec<PathBuf> {
+    let directories = WORKSPACE_DIRECTORIES.iter().flat_map(|name| subdirectories(&base.join(name)));
+    directories.map(|directory| directory.join("package.json")).take(MAX_PROJECT_FILES).collect()
+}
+
+/// Returns the file that describes the package of a target: `//a/b:target`.
+fn bazel_package(base: &Path, word: &str) -> Option<FileAlternatives> {
+    let (package, _) = bazel_label(word)?;
+    let directory = base.join(package);
+    (directory != base).then(|| ["BUILD.bazel", "BUILD"].map(|name| directory.join(name)).to_vec())
+}
+
+/// Splits `//a/b:c` into the package `a/b` and the target `c`; `//a/b` means `//a/b:b`.
+fn bazel_label(word: &str) -> Option<(&str, &str)> {
+    let label = word.strip_prefix("//")?;
+    let last = || label.rsplit('/').next().unwrap_or_default();
+    Some(label.split_once(':').unwrap_or_else(|| (label, last())))
+}
+
+/// Returns the files in which a project may define a command of `manage.py`.
+fn django_command(base: &Path, name: &str) -> FileAlternatives {
+    if !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+        return Vec::new();
+    }
+    let first = subdirectories(base);
+    let below = first.iter().take(MAX_LISTED).flat_map(|directory| subdirectories(directory));
+    let directories: Vec<PathBuf> = below.take(MAX_PROJECT_FILES).collect();
+    let file = |directory: &PathBuf| directory.join(format!("management/commands/{name}.py"));
+    first.iter().chain(&directories).map(file).filter(|path| path.is_file()).collect()
+}
+
+/// Returns the directories that `go generate` visits: those that are named, with those below for `dir/...`.
+fn generate_directories<'w>(base: &Path, words: impl Iterator<Item = &'w str>) -> Vec<PathBuf> {
+    let named: Vec<&str> = words.filter(|word| word.starts_with('.')).collect();
+    if named.is_empty() {
+        return vec![base.to_owned()];
+    }
+    let directories = |word: &str| match word.strip_suffix("...") {
+        Some(start) => go_directories(&base.join(start.trim_end_matches('/'))),
+        None => vec![base.join(word)],
+    };
+    named.into_iter().take(MAX_LISTED).flat_map(directories).take(MAX_GO_DIRECTORIES).collect()
 }
 
 /// Returns the directories of a Go module, as far as `go generate ./...` visits them.
@@ -305,7 +383,12 @@ pub(crate) fn read_tasks(runner: FileRunner, path: &str, text: &str, tasks: &[St
         FileRunner::PackageInstall => command_files::install_tasks(text),
         FileRunner::Just => from_commands(just_tasks(text, tasks)),
         FileRunner::PythonModule | FileRunner::Pytest | FileRunner::PythonSetup => {
-            vec![TaskText::code("python", text)]
+            let function =
+                tasks.iter().find_map(|task| task.split_once(':').filter(|(_, name)| !name.is_empty()));
+            match function.filter(|_| runner == FileRunner::PythonModule) {
+                Some((_, function)) => command_files::python_function(text, function),
+                None => vec![TaskText::code("python", text)],
+            }
         }
         FileRunner::Cargo => command_files::rust_code(text),
         FileRunner::GoRun => command_files::go_code(text),
@@ -328,6 +411,29 @@ pub(crate) fn read_tasks(runner: FileRunner, path: &str, text: &str, tasks: &[St
     }
 }
 
+/// Options that select the packages of a workspace.
+const PACKAGE_OPTIONS: &[&str] = &["--scope", "--filter", "-F", "--workspace", "-w", "--projects", "-p"];
+
+/// Returns the packages that the words of a workspace's task runner select: `--scope x`, `--filter=x...`.
+fn selected_packages<'w>(words: &'w [String]) -> Vec<&'w str> {
+    let value = |(at, word): (usize, &'w String)| {
+        let rest = PACKAGE_OPTIONS.iter().find_map(|option| {
+            let rest = word.strip_prefix(option)?;
+            (rest.is_empty() || rest.starts_with('=')).then_some(rest)
+        })?;
+        if rest.is_empty() { words.get(at + 1).map(String::as_str) } else { rest.strip_prefix('=') }
+    };
+    let named = words.iter().enumerate().filter_map(value).flat_map(|names| names.split(','));
+    // A pattern selects an unknown number of packages.
+    named.map(|name| name.trim_matches('.')).filter(|name| !name.contains(['*', '{', '[', '^'])).collect()
+}
+
+/// Writes commands so that they run in the directory of a file.
+fn in_directory_of(path: &str, commands: &str) -> String {
+    let directory = path.rsplit_once('/').map_or("/", |(directory, _)| directory);
+    format!("cd '{}' && {{\n{commands}\n}}", directory.replace('\'', r"'\''"))
+}
+
 /// Returns the commands of a file that a program runs or loads without being given its name.
 fn read_project_file(path: &str, text: &str, tasks: &[String]) -> Vec<TaskText> {
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -335,8 +441,35 @@ fn read_project_file(path: &str, text: &str, tasks: &[String]) -> Vec<TaskText> 
     let has = |word: &str| tasks.iter().any(|task| task == word);
     match words.next() {
         Some("go") if has("generate") => command_files::go_generate_commands(text),
+        Some("python" | "python3" | "manage.py") if path.contains("/management/commands/") => {
+            vec![command_files::python_script(text)]
+        }
         Some("turbo" | "nx" | "lerna") if name == "package.json" => {
-            words.flat_map(|script| package_tasks(text, script)).map(TaskText::from).collect()
+            let selected = selected_packages(tasks);
+            let is_selected = |package: &str| text.contains(&format!("\"{package}\""));
+            if !selected.is_empty() && !selected.iter().any(|package| is_selected(package)) {
+                return Vec::new();
+            }
+            let commands = words.flat_map(|script| package_tasks(text, script));
+            commands.map(|command| TaskText::shell(in_directory_of(path, &command.text))).collect()
+        }
+        Some("poetry" | "pdm" | "hatch" | "uv" | "rye" | "poe" | "taskipy") if name == "pyproject.toml" => {
+            command_files::named_scripts(text, tasks.get(1..).unwrap_or_default())
+        }
+        Some("bazel" | "bazelisk" | "buck2") if name.starts_with("BUILD") => {
+            let targets: Vec<String> =
+                words.filter_map(bazel_label).map(|(_, target)| target.to_owned()).collect();
+            let commands = command_files::bazel_targets(text, &targets).into_iter();
+            let root = tasks.iter().find_map(|word| {
+                let directory = path.strip_suffix(&format!("/{name}"))?;
+                directory.strip_suffix(bazel_label(word)?.0)
+            });
+            let root = root
+                .map(|root| format!("export BUILD_WORKSPACE_DIRECTORY='{}'\n", root.trim_end_matches('/')));
+            let before = root.unwrap_or_default();
+            commands
+                .map(|task| TaskText::shell(format!("{before}{}", in_directory_of(path, &task.text))))
+                .collect()
         }
         _ => command_files::project_code(name, text),
     }

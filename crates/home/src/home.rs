@@ -307,6 +307,16 @@ impl Home {
         self.state.join("install")
     }
 
+    /// File with the finished steps of `tenterhook init`.
+    pub fn init_progress(&self) -> PathBuf {
+        self.state.join("init.json")
+    }
+
+    /// Directory of the settings of guarded runs (`tenterhook run`), one directory for each run.
+    pub fn guarded_runs(&self) -> PathBuf {
+        self.state.join("guarded-runs")
+    }
+
     /// Directory of the state that rules keep for each session.
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")

@@ -17,5 +17,7 @@ mod tests;
 pub use deliver::{DeliveryContext, DeliveryError, TargetResult, deliver, test_targets};
 pub use notice::{Notice, NoticeKind};
 pub use notifier::Notifier;
-pub use settings::{HeadlessAsk, NotifySettings, NotifyTarget, TargetKind};
+pub use settings::{
+    AppendTargetsError, HeadlessAsk, NotifySettings, NotifyTarget, TargetKind, append_targets,
+};
 pub use terminal::find_terminal;

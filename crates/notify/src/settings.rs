@@ -129,6 +129,58 @@ impl NotifySettings {
     }
 }
 
+/// Appends targets to the text of a settings file that has no section `notify`. Returns the new text, or why the
+/// section cannot be appended.
+pub fn append_targets(
+    name: &str,
+    before: &str,
+    targets: &[TargetKind],
+) -> Result<String, AppendTargetsError> {
+    if parse(before).is_ok_and(|document| document.get("notify").is_some()) {
+        return Err(AppendTargetsError::Present { name: name.to_owned() });
+    }
+    let lines: String = targets.iter().map(target_line).collect();
+    let gap = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+    let after = format!("{before}{gap}notify:\n{lines}");
+    let (old, old_problems) = NotifySettings::read(name, before);
+    let (new, problems) = NotifySettings::read(name, &after);
+    let has_targets = new.targets.iter().map(|target| &target.kind).eq(targets);
+    let is_intact = parse(&after).is_ok() && new.headless == old.headless;
+    if !has_targets || !is_intact || problems.len() > old_problems.len() {
+        return Err(AppendTargetsError::NotAMap { name: name.to_owned() });
+    }
+    Ok(after)
+}
+
+/// One entry of the section, as YAML. JSON strings are valid YAML.
+fn target_line(kind: &TargetKind) -> String {
+    let (word, url) = match kind {
+        TargetKind::Desktop => return "  - desktop\n".to_owned(),
+        TargetKind::Bell => return "  - bell\n".to_owned(),
+        TargetKind::Webhook(url) => ("webhook", url),
+        TargetKind::Slack(url) => ("slack", url),
+        TargetKind::Ntfy(url) => ("ntfy", url),
+    };
+    format!("  - {word}: {}\n", serde_json::Value::from(url.as_str()))
+}
+
+/// Reason why targets cannot be appended to a settings file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AppendTargetsError {
+    /// The file has a section `notify`.
+    #[error("`{name}` already has a section `notify`")]
+    Present {
+        /// Name of the file.
+        name: String,
+    },
+    /// The file is not a map in block style, or an address is invalid.
+    #[error("cannot append `notify` to `{name}`: the file is not a block map, or an address is invalid")]
+    NotAMap {
+        /// Name of the file.
+        name: String,
+    },
+}
+
 /// Reads one entry: the name of a target, or a map.
 fn read_target(item: &Node) -> Result<NotifyTarget, Misfit> {
     let Value::Map(entries) = &item.value else {
@@ -306,5 +358,26 @@ mod tests {
         }
         let (settings, problems) = NotifySettings::read("t.yaml", "notify: [pager, bell]\n");
         assert_eq!((settings.targets.len(), problems.len()), (1, 1));
+    }
+
+    #[test]
+    fn targets_are_appended_and_the_rest_stays_to_the_byte() {
+        let ntfy = TargetKind::Ntfy("https://ntfy.sh/topic".to_owned());
+        let targets = [TargetKind::Desktop, ntfy];
+        for before in ["", "# mine\ndaemon:\n  autostart: true   # keep", "approvals: {headless: wait}\n"] {
+            let after = append_targets("t.yaml", before, &targets).unwrap();
+            assert!(after.starts_with(before), "{after}");
+            assert!(
+                after.ends_with("notify:\n  - desktop\n  - ntfy: \"https://ntfy.sh/topic\"\n"),
+                "{after}"
+            );
+        }
+        let present = append_targets("t.yaml", "notify: [bell]\n", &targets).unwrap_err();
+        assert_eq!(present.to_string(), "`t.yaml` already has a section `notify`");
+        for before in ["{daemon: {autostart: true}}\n", "- a list\n"] {
+            assert!(append_targets("t.yaml", before, &targets).is_err(), "{before}");
+        }
+        let bad = TargetKind::Webhook("example.com".to_owned());
+        assert!(append_targets("t.yaml", "", &[bad]).is_err());
     }
 }

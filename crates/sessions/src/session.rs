@@ -231,6 +231,7 @@ impl ProjectedSession {
             asks: body.asks.iter().map(TrackedDenial::denied_call).collect(),
             agents: body.subagents.clone(),
             labels: None,
+            snapshots: Vec::new(),
         }
     }
 

@@ -20,6 +20,28 @@ pub fn fit(text: &str, width: usize) -> String {
     cut + &" ".repeat(blanks)
 }
 
+/// Pads a string with spaces to this width; a longer string is unchanged.
+pub fn pad(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(text.width());
+    text.to_owned() + &" ".repeat(blanks)
+}
+
+/// How the columns of a table are formatted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableLayout {
+    /// Width of the whole table, in columns.
+    pub width: usize,
+    /// Whether longer values are truncated. Programs that read a table from a pipe need the whole values.
+    pub is_truncated: bool,
+}
+
+impl TableLayout {
+    /// Formats one value of a column.
+    pub fn cell(self, text: &str, width: usize) -> String {
+        if self.is_truncated { fit(text, width) } else { pad(text, width) }
+    }
+}
+
 /// Wraps a string between words to lines of at most this width.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -18,7 +18,7 @@ use anstyle::{AnsiColor, Style};
 use tenterhook_event::Decision;
 pub use tenterhook_event::plain_text::strip_control_characters as tame;
 
-pub use layout::{fit, wrap};
+pub use layout::{TableLayout, fit, pad, wrap};
 pub use qr::draw_qr_code;
 pub use record_page::record_text;
 pub use retention::retention_text;

@@ -5,11 +5,12 @@
 use tenterhook_event::Decision;
 use tenterhook_report::RecordRow;
 
-use crate::{BOLD, DIM, WARN, fit, style_of};
+use crate::{BOLD, DIM, TableLayout, WARN, fit, style_of};
 
 /// A table of records with these columns: number, time, source, verdict, call, and the rule or hook that
 /// decided.
 pub struct RecordTable {
+    layout: TableLayout,
     /// Width of the call column.
     call_width: usize,
     /// Width of the column that names the rule or hook that decided.
@@ -22,10 +23,10 @@ const SOURCE_WIDTH: usize = 12;
 const VERDICT_WIDTH: usize = 8;
 
 impl RecordTable {
-    /// Creates a table for a terminal with this many columns.
-    pub fn new(width: usize) -> Self {
-        let room = width.saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + 5);
-        Self { call_width: room * 2 / 3, by_width: room - room * 2 / 3 }
+    /// Creates a table with this layout.
+    pub fn new(layout: TableLayout) -> Self {
+        let room = layout.width.saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + 5);
+        Self { layout, call_width: room * 2 / 3, by_width: room - room * 2 / 3 }
     }
 
     /// Formats the header line.
@@ -52,10 +53,10 @@ impl RecordTable {
             "{DIM}{:>SEQ_WIDTH$} {} {}{DIM:#} {style}{}{style:#} {} {}\n",
             row.seq,
             fit(&row.at, TIME_WIDTH),
-            fit(&row.from, SOURCE_WIDTH),
+            self.layout.cell(&row.from, SOURCE_WIDTH),
             fit(word, VERDICT_WIDTH),
-            fit(&row.what, self.call_width),
-            fit(&row.by, self.by_width).trim_end()
+            self.layout.cell(&row.what, self.call_width),
+            self.layout.cell(&row.by, self.by_width).trim_end()
         )
     }
 }

@@ -73,8 +73,35 @@ pub fn render_session(session: &SessionDetails) -> String {
     push_asks(session, &mut out);
     push_denials(session, &mut out);
     push_agents(session, &mut out);
+    push_snapshots(session, &mut out);
     push_usage(session, &mut out);
     out
+}
+
+/// Maximum number of snapshots that are listed.
+const MAX_LISTED_SNAPSHOTS: usize = 10;
+
+fn push_snapshots(session: &SessionDetails, out: &mut String) {
+    let snapshots = &session.snapshots;
+    if snapshots.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{BOLD}Can be undone{BOLD:#} ({})", snapshots.len());
+    for snapshot in snapshots.iter().take(MAX_LISTED_SNAPSHOTS) {
+        let taken: String = snapshot.taken.to_string().chars().take(19).collect();
+        let _ = writeln!(
+            out,
+            "  {DIM}{}{DIM:#}  {}  {DIM}{} files · tenterhook undo {}{DIM:#}",
+            taken.replace('T', " "),
+            tame(&snapshot.reason),
+            snapshot.entries,
+            tame(&snapshot.id),
+        );
+    }
+    let more = snapshots.len().saturating_sub(MAX_LISTED_SNAPSHOTS);
+    if more > 0 {
+        let _ = writeln!(out, "  {DIM}and {more} more (`tenterhook undo list`){DIM:#}");
+    }
 }
 
 fn push_files(session: &SessionDetails, out: &mut String) {

@@ -20,10 +20,10 @@ use sha2::{Digest, Sha256};
 
 use crate::error::SnapshotError;
 use crate::limits::{Deadline, UndoLimits};
-use crate::manifest::{EntryRole, SavedContent, SavedEntry, StorageMethod};
+use crate::manifest::{EntryRole, FileTime, SavedContent, SavedEntry, StorageMethod};
 use crate::request::TargetChange;
 use crate::root_directory::RootDirectory;
-use crate::scan::{ScannedEntry, ScannedKind, device_of};
+use crate::scan::{ScannedEntry, ScannedKind, device_of, stamp_of};
 use crate::stored_path::StoredPath;
 
 /// Maximum size of a file in a pack.
@@ -32,6 +32,8 @@ const MAX_PACKED_BYTES: u64 = 256 * 1024;
 const MAX_PACKED_DELETE_BYTES: u64 = 16 * 1024;
 /// Size of the buffer of a pack file, and of the pieces in which a large file is copied.
 const COPY_CHUNK_BYTES: usize = 1024 * 1024;
+/// Number of attempts to copy a file that changes meanwhile.
+const MAX_COPY_ATTEMPTS: usize = 3;
 /// Number of files from which a second thread is worth its start.
 const FILES_PER_WORKER: usize = 128;
 /// Maximum number of threads.
@@ -173,10 +175,7 @@ impl<'a> ContentWriter<'a> {
         if size > MAX_PACKED_BYTES {
             return self.store_large_file(&mut file, size, number, &place).map(Some);
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
-        // A file may have grown after it was listed.
-        let read = (&mut file).take(self.limits.max_copy_bytes).read_to_end(&mut bytes);
-        read.map_err(|error| SnapshotError::unreadable(&place(), error))?;
+        let bytes = self.read_small_file(&mut file, size, &place)?;
         let stored = StorageMethod::Packed { pack: pack.number, offset: pack.offset };
         pack.append(&bytes)?;
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -185,6 +184,27 @@ impl<'a> ContentWriter<'a> {
             stored,
             sha256: Some(encode_hash(Sha256::digest(&bytes).as_slice())),
         }))
+    }
+
+    /// Reads a small file. It is read again if it changes meanwhile.
+    fn read_small_file(
+        &self,
+        file: &mut File,
+        size: u64,
+        place: &dyn Fn() -> PathBuf,
+    ) -> Result<Vec<u8>, SnapshotError> {
+        let unreadable = |error| SnapshotError::unreadable(&place(), error);
+        for _ in 0..MAX_COPY_ATTEMPTS {
+            let before = read_stamp_of(file).map_err(unreadable)?;
+            let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+            file.rewind().map_err(unreadable)?;
+            // A file may have grown after it was listed.
+            file.take(self.limits.max_copy_bytes).read_to_end(&mut bytes).map_err(unreadable)?;
+            if read_stamp_of(file).map_err(unreadable)? == before {
+                return Ok(bytes);
+            }
+        }
+        Err(SnapshotError::FileInUse { path: place() })
     }
 
     /// Links a file. Returns whether this succeeded; the file is copied otherwise.
@@ -205,7 +225,7 @@ impl<'a> ContentWriter<'a> {
             Err(_) => return Ok(false),
         }
         let found = rustix::fs::statat(&self.files, name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
-        if found.is_ok_and(|found| crate::scan::stamp_of(&found).inode == entry.inode) {
+        if found.is_ok_and(|found| stamp_of(&found).inode == entry.inode) {
             return Ok(true);
         }
         // The path was replaced after it was listed.
@@ -230,12 +250,44 @@ impl<'a> ContentWriter<'a> {
         if size > self.limits.max_copy_bytes {
             return Err(SnapshotError::FileTooLarge { path: place() });
         }
+        let unreadable = |error| SnapshotError::unreadable(&place(), error);
+        let mut attempts = 0;
+        let (hash, copied) = loop {
+            let before = read_stamp_of(file).map_err(unreadable)?;
+            let done = self.copy_content(file, &mut copy, place)?;
+            if read_stamp_of(file).map_err(unreadable)? == before {
+                break done;
+            }
+            attempts += 1;
+            if attempts == MAX_COPY_ATTEMPTS {
+                return Err(SnapshotError::FileInUse { path: place() });
+            }
+        };
+        copy.sync_all().map_err(SnapshotError::storage)?;
+        let stored = StorageMethod::Copied { file: number };
+        Ok(SavedContent::File { size: copied, stored, sha256: Some(encode_hash(hash.finalize().as_slice())) })
+    }
+}
+
+impl ContentWriter<'_> {
+    /// Copies the content of a file, and returns its hash and its size.
+    fn copy_content(
+        &self,
+        file: &mut File,
+        copy: &mut File,
+        place: &dyn Fn() -> PathBuf,
+    ) -> Result<(Sha256, u64), SnapshotError> {
+        let unreadable = |error| SnapshotError::unreadable(&place(), error);
+        file.rewind().map_err(unreadable)?;
+        copy.rewind().and_then(|()| copy.set_len(0)).map_err(SnapshotError::storage)?;
         let (mut hash, mut copied) = (Sha256::new(), 0_u64);
         let mut chunk = vec![0; COPY_CHUNK_BYTES];
         loop {
             self.deadline.check()?;
-            let length = file.read(&mut chunk).map_err(|error| SnapshotError::unreadable(&place(), error))?;
-            let Some(bytes) = chunk.get(..length).filter(|bytes| !bytes.is_empty()) else { break };
+            let length = file.read(&mut chunk).map_err(unreadable)?;
+            let Some(bytes) = chunk.get(..length).filter(|bytes| !bytes.is_empty()) else {
+                return Ok((hash, copied));
+            };
             copied = copied.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
             if copied > self.limits.max_copy_bytes {
                 return Err(SnapshotError::FileTooLarge { path: place() });
@@ -243,9 +295,6 @@ impl<'a> ContentWriter<'a> {
             hash.update(bytes);
             copy.write_all(bytes).map_err(SnapshotError::storage)?;
         }
-        copy.sync_all().map_err(SnapshotError::storage)?;
-        let stored = StorageMethod::Copied { file: number };
-        Ok(SavedContent::File { size: copied, stored, sha256: Some(encode_hash(hash.finalize().as_slice())) })
     }
 }
 
@@ -267,6 +316,12 @@ impl PackFile {
         let file = self.writer.into_inner().map_err(|error| SnapshotError::storage(error.into_error()))?;
         file.sync_data().map_err(SnapshotError::storage)
     }
+}
+
+/// Returns the size and the times of an open file, which show whether it was written.
+fn read_stamp_of(file: &File) -> std::io::Result<(u64, FileTime, FileTime)> {
+    let stamp = stamp_of(&rustix::fs::fstat(file)?);
+    Ok((stamp.size, stamp.modified, stamp.changed))
 }
 
 /// Creates a private file that must not exist.

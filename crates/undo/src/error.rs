@@ -28,6 +28,12 @@ pub enum SnapshotError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// A file changed each time it was copied.
+    #[error("`{}` changes while it is copied", path.display())]
+    FileInUse {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// The time limit was reached.
     #[error("the snapshot takes longer than {limit_ms} ms")]
     TimedOut {
@@ -40,6 +46,12 @@ pub enum SnapshotError {
     /// The call affects a path outside the project.
     #[error("`{}` is outside the project", path.display())]
     OutsideProject {
+        /// Path that the call affects.
+        path: PathBuf,
+    },
+    /// The call writes into a tree with symbolic links, so it may write to other files too.
+    #[error("`{}` contains symbolic links", path.display())]
+    LinkInTree {
         /// Path that the call affects.
         path: PathBuf,
     },
@@ -117,8 +129,10 @@ impl SnapshotError {
             | Self::FileTooLarge { .. }
             | Self::TimedOut { .. } => SnapshotErrorKind::LimitExceeded,
             Self::StorageFull => SnapshotErrorKind::StorageFull,
-            Self::OutsideProject { .. } | Self::UnsupportedRepository { .. } => SnapshotErrorKind::NotCovered,
-            Self::Unreadable { .. } | Self::Storage(_) => SnapshotErrorKind::Io,
+            Self::OutsideProject { .. } | Self::LinkInTree { .. } | Self::UnsupportedRepository { .. } => {
+                SnapshotErrorKind::NotCovered
+            }
+            Self::FileInUse { .. } | Self::Unreadable { .. } | Self::Storage(_) => SnapshotErrorKind::Io,
         }
     }
 

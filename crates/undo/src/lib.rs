@@ -33,7 +33,9 @@ pub use manifest::{
     EntryRole, FileTime, SavedContent, SavedEntry, SavedRef, SkippedPath, SnapshotManifest, StorageMethod,
 };
 pub use plan::{PlannedRestore, RestoreAction, RestorePlan};
-pub use request::{CallReference, FileTarget, GitCallKind, GitTarget, SnapshotRequest, TargetChange};
+pub use request::{
+    CallReference, FileTarget, GitCallKind, GitTarget, SnapshotRequest, TargetChange, TargetExtent,
+};
 pub use restore::RestoreReport;
 pub use store::{SnapshotFilter, UndoSelection, UndoStore};
 pub use stored_path::StoredPath;

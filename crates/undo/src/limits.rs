@@ -39,6 +39,24 @@ pub(crate) struct Deadline {
 
 // === impl UndoLimits ===
 
+impl UndoLimits {
+    /// Sets the maximum size of a snapshot.
+    pub fn set_max_mib(&mut self, mib: u64) {
+        self.max_bytes = mib.saturating_mul(MIB);
+        self.max_copy_bytes = self.max_copy_bytes.min(self.max_bytes);
+    }
+
+    /// Sets the maximum size of all snapshots together.
+    pub fn set_max_total_mib(&mut self, mib: u64) {
+        self.max_total_bytes = mib.saturating_mul(MIB);
+    }
+
+    /// Sets the age at which a snapshot is removed.
+    pub fn set_keep_days(&mut self, days: u64) {
+        self.max_age = Duration::from_hours(days.saturating_mul(24));
+    }
+}
+
 impl Default for UndoLimits {
     fn default() -> Self {
         Self {
@@ -46,7 +64,7 @@ impl Default for UndoLimits {
             max_bytes: GIB,
             max_copy_bytes: 256 * MIB,
             max_total_bytes: 5 * GIB,
-            max_snapshots: 500,
+            max_snapshots: 1_000,
             max_age: Duration::from_hours(7 * 24),
             max_time: Duration::from_secs(2),
             min_free_bytes: 512 * MIB,

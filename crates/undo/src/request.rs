@@ -39,8 +39,22 @@ pub struct FileTarget {
     pub path: PathBuf,
     /// What happens to the path.
     pub change: TargetChange,
-    /// Whether everything below the path is affected.
-    pub recursive: bool,
+    /// Which paths are affected.
+    pub extent: TargetExtent,
+}
+
+/// Which paths a [`FileTarget`] includes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetExtent {
+    /// The path itself.
+    Path,
+    /// The path and everything below it.
+    Tree,
+    /// The entries of the directory, as for the pattern `*`. Names that begin with a dot are not included.
+    Entries,
+    /// The entries of the directory and everything below them. Names in the directory that begin with a dot are not
+    /// included.
+    EntryTrees,
 }
 
 /// How the content of a file is lost.

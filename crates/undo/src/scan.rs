@@ -14,12 +14,15 @@ use rustix::io::Errno;
 use crate::error::SnapshotError;
 use crate::limits::{Deadline, UndoLimits};
 use crate::manifest::{EntryRole, EntryStamp, FileTime, SkippedPath};
-use crate::request::{FileTarget, TargetChange};
+use crate::request::{FileTarget, TargetChange, TargetExtent};
 use crate::root_directory::RootDirectory;
 use crate::stored_path::StoredPath;
 
 /// Number of entries after which the time is checked.
 const ENTRIES_PER_TIME_CHECK: usize = 256;
+
+/// Name of a repository's directory. What git keeps in it is saved by its own rules.
+const GIT_DIRECTORY: &str = ".git";
 
 /// A path to save.
 #[derive(Debug)]
@@ -107,12 +110,53 @@ impl<'l> Scanner<'l> {
         let Ok(below) = path.strip_prefix(project) else {
             return Err(SnapshotError::OutsideProject { path });
         };
-        let root = self.add_root(project)?;
-        if target.recursive {
-            self.add_tree(root, below, target.change, EntryRole::Work, &|_, _| WalkChoice::Include)
-        } else {
-            self.add_path(root, below, target.change, EntryRole::Work)
+        if below.components().any(|component| component.as_os_str() == GIT_DIRECTORY) {
+            return Err(SnapshotError::unsupported(&path, "it is in the directory of a repository"));
         }
+        let (below, root) = (below.to_owned(), self.add_root(project)?);
+        if target.change == TargetChange::Overwrite {
+            self.add_link_target(project, &path, target)?;
+        }
+        let known = self.entries.len();
+        match target.extent {
+            TargetExtent::Path => self.add_path(root, &below, target.change, EntryRole::Work)?,
+            TargetExtent::Tree => {
+                let every = |_: &Path, _| WalkChoice::Include;
+                self.add_tree(root, &below, target.change, EntryRole::Work, &every)?;
+            }
+            TargetExtent::Entries | TargetExtent::EntryTrees => {
+                let is_deep = target.extent == TargetExtent::EntryTrees;
+                let choose = |path: &Path, kind| choose_entry(&below, is_deep, path, kind);
+                self.add_tree(root, &below, target.change, EntryRole::Work, &choose)?;
+            }
+        }
+        let mut added = self.entries.iter().skip(known);
+        if target.change == TargetChange::Overwrite
+            && target.extent != TargetExtent::Path
+            && added.any(|entry| matches!(entry.kind, ScannedKind::Symlink(_)))
+        {
+            return Err(SnapshotError::LinkInTree { path });
+        }
+        Ok(())
+    }
+
+    /// Adds the file that a link leads to, because writing to the link changes that file.
+    fn add_link_target(
+        &mut self,
+        project: &Path,
+        path: &Path,
+        target: &FileTarget,
+    ) -> Result<(), SnapshotError> {
+        if !path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            return Ok(());
+        }
+        let real = match path.canonicalize() {
+            Ok(real) => real,
+            // The call creates the file.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(SnapshotError::unreadable(path, error)),
+        };
+        self.add_target(project, &FileTarget { path: real, ..target.clone() })
     }
 
     /// Adds one path. A path that does not exist is ignored.
@@ -260,6 +304,17 @@ impl<'l> Scanner<'l> {
         });
         Ok(())
     }
+}
+
+/// Selects the entries of a directory, except those whose names begin with a dot, and what is below them.
+fn choose_entry(directory: &Path, is_deep: bool, path: &Path, kind: FileType) -> WalkChoice {
+    if path == directory {
+        return WalkChoice::Enter;
+    }
+    let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
+    let is_entry = path.parent() == Some(directory);
+    let is_left_out = is_entry && (is_hidden || !is_deep && kind == FileType::Directory);
+    if is_left_out { WalkChoice::Skip } else { WalkChoice::Include }
 }
 
 /// Returns the text of a symbolic link.

@@ -19,7 +19,7 @@ use crate::error::{SnapshotError, UndoError};
 use crate::git;
 use crate::limits::{Deadline, UndoLimits};
 use crate::manifest::{
-    MANIFEST_FORMAT, SavedContent, SavedEntry, SavedRef, SnapshotManifest, StateAfterCall,
+    EntryRole, MANIFEST_FORMAT, SavedContent, SavedEntry, SavedRef, SnapshotManifest, StateAfterCall,
 };
 use crate::request::{CallReference, SnapshotRequest};
 use crate::root_directory::RootDirectory;
@@ -38,6 +38,9 @@ const MAX_MANIFEST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum size of the file with the state after a call.
 const MAX_STATE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Attempts to create the directory of a snapshot.
+const MAX_CREATE_ATTEMPTS: usize = 16;
 
 /// Number of recent snapshots among which the one of a finished call is searched.
 const RECENT_SNAPSHOTS: usize = 16;
@@ -116,6 +119,27 @@ impl UndoStore {
 
     /// Saves what a call may destroy. Nothing is left behind if this fails.
     pub fn take_snapshot(&self, request: &SnapshotRequest) -> Result<SnapshotManifest, SnapshotError> {
+        let (scanner, refs, project) = self.scan_request(request)?;
+        self.store_scanned(&scanner, refs, &project, &request.call, request.now_ms)
+    }
+
+    /// Saves what a call may destroy, like [`Self::take_snapshot`]. Returns `None` if the files of the call do not exist.
+    pub fn take_snapshot_of_existing(
+        &self,
+        request: &SnapshotRequest,
+    ) -> Result<Option<SnapshotManifest>, SnapshotError> {
+        let (scanner, refs, project) = self.scan_request(request)?;
+        if scanner.entries.iter().all(|entry| entry.role != EntryRole::Work) {
+            return Ok(None);
+        }
+        self.store_scanned(&scanner, refs, &project, &request.call, request.now_ms).map(Some)
+    }
+
+    /// Lists what has to be saved, and returns it with the refs of the repositories and the path of the project.
+    fn scan_request(
+        &self,
+        request: &SnapshotRequest,
+    ) -> Result<(Scanner<'_>, Vec<SavedRef>, PathBuf), SnapshotError> {
         let deadline = Deadline::start(self.limits.max_time);
         let project = request.project.canonicalize();
         let project = project.map_err(|error| SnapshotError::unreadable(&request.project, error))?;
@@ -127,7 +151,7 @@ impl UndoStore {
         for target in &request.git {
             refs.extend(git::scan_repository(&mut scanner, &project, target)?);
         }
-        self.store_scanned(&scanner, refs, &project, &request.call, request.now_ms)
+        Ok((scanner, refs, project))
     }
 
     /// Writes what was scanned as a new snapshot.
@@ -178,13 +202,23 @@ impl UndoStore {
     }
 
     fn create_unfinished(&self, now_ms: u64) -> Result<(String, UnfinishedSnapshot), SnapshotError> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let id = format!("{now_ms:013}-{}-{number}", std::process::id());
-        let path = self.directory.join(format!("{id}{UNFINISHED_ENDING}"));
-        rustix::fs::mkdir(&path, Mode::RWXU).map_err(SnapshotError::storage)?;
-        let lock = lock_directory(&path).map_err(SnapshotError::storage)?;
-        Ok((id, UnfinishedSnapshot { path, is_finished: false, _lock: lock }))
+        let mut last_error = rustix::io::Errno::NOENT;
+        for _ in 0..MAX_CREATE_ATTEMPTS {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let id = format!("{now_ms:013}-{}-{number}", std::process::id());
+            let path = self.directory.join(format!("{id}{UNFINISHED_ENDING}"));
+            rustix::fs::mkdir(&path, Mode::RWXU).map_err(SnapshotError::storage)?;
+            // Before the lock is taken, another snapshot may remove the directory because no process writes to it.
+            match lock_directory(&path) {
+                Ok(lock) if path.exists() => {
+                    return Ok((id, UnfinishedSnapshot { path, is_finished: false, _lock: lock }));
+                }
+                Ok(_) => {}
+                Err(error) => last_error = error,
+            }
+        }
+        Err(SnapshotError::storage(last_error))
     }
 
     fn check_free_space(&self, needed: u64) -> Result<(), SnapshotError> {

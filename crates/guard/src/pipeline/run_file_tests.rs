@@ -2,9 +2,12 @@
 
 //! Files that a call runs are read and evaluated.
 
-use tenterhook_event::{Decision, EventId, Timestamp, ToolCall};
+use tenterhook_engine::{Judge, RuleJudgement};
+use tenterhook_event::{Decision, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_policy::SessionState;
 
 use super::*;
+use crate::run_files;
 
 /// A project with files. Its judge evaluates the calls of one session in order.
 pub(super) struct Project {

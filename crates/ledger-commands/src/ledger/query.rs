@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.print("no matching records\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let table = RecordTable::new(Terminal::width());
+    let table = RecordTable::new(Terminal::table_layout());
     let mut text = table.head();
     text.extend(found.records.iter().map(|record| table.row(&RecordRow::from_record(record))));
     if let Some(next) = found.next {

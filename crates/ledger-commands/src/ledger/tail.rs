@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Err(error) => return Err(error),
     };
     let filter = args.filter.filter(context)?;
-    let table = RecordTable::new(Terminal::width());
+    let table = RecordTable::new(Terminal::table_layout());
     let mut next = reader.size().map_err(read_error)?;
     let mut latest = Vec::new();
     if args.lines > 0 {

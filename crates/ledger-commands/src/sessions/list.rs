@@ -15,12 +15,11 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::ledger::{is_unused, parse_time};
 use crate::terminal::{BOLD, DIM, Terminal, tame};
-use tenterhook_terminal_text::fit;
 use tenterhook_terminal_text::session_panel;
 
 /// Output for an empty list, with the next step.
 pub(super) const NO_SESSIONS: &str =
-    "no sessions yet; they appear once a guarded agent runs (`tenterhook detect` lists agents)\n";
+    "no sessions yet; they appear once a guarded agent runs (`tenterhook install --list` lists agents)\n";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -121,10 +120,11 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
     }
     // Full lines need 87 columns and a title. A narrow terminal gets the time without year and seconds, shorter ids,
     // and no number of events.
-    let is_narrow = Terminal::width() < 87 + MIN_TITLE_WIDTH;
+    let layout = Terminal::table_layout();
+    let is_narrow = layout.width < 87 + MIN_TITLE_WIDTH;
     let (last_width, harness_width, id_width, fixed) =
         if is_narrow { (11, 11, 8, 68) } else { (19, 12, 10, 87) };
-    let title = Terminal::width().saturating_sub(fixed).max(8);
+    let title = layout.width.saturating_sub(fixed).max(8);
     let column = |word: String| if is_narrow { String::new() } else { format!("{word:>6}  ") };
     let head = format!(
         "{:<last_width$}  {:<harness_width$}  {:<8}  {:<id_width$}  {}{:>5}  {:>5}  {:>6}  TITLE",
@@ -149,12 +149,12 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
             text,
             "{}  {}  {style}{state:<8}{style:#}  {}  {}{:>5}  {todos:>5}  {:>6}  {}",
             last.chars().skip(if is_narrow { 5 } else { 0 }).take(last_width).collect::<String>(),
-            fit(&tame(&session.harness), harness_width),
-            fit(&tame(&session.id), id_width),
+            layout.cell(&tame(&session.harness), harness_width),
+            layout.cell(&tame(&session.id), id_width),
             column(session.events.to_string()),
             session.files.changed,
             session.denied.all,
-            fit(&session_panel::title_of(session), title).trim_end(),
+            layout.cell(&session_panel::title_of(session), title).trim_end(),
         );
     }
     if let Some(next) = &list.next {

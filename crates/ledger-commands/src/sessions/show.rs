@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tenterhook_guard::LedgerHandle;
+use tenterhook_guard::list_session_snapshots;
 use tenterhook_home::call_meta;
 use tenterhook_records::id_reference::{IdCandidate, find_record, is_latest, select_by_id};
 use tenterhook_records::recorded::RecordedDecision;
@@ -67,7 +68,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             )
         }
         _ => {
-            let offline = |ledger: &RecordedSessions| ledger.show(&id, call_meta::now());
+            let offline = |ledger: &RecordedSessions| {
+                let Some(mut found) = ledger.show(&id, call_meta::now())? else { return Ok(None) };
+                let snapshots = list_session_snapshots(context.home()?, &found.summary.id);
+                found.snapshots = snapshots.map_err(|error| CommandError::user(error.to_string()))?;
+                Ok(Some(found))
+            };
             print_answer(
                 context,
                 &fetch(context, args, ledger.as_ref(), &path, offline)?,

@@ -47,6 +47,8 @@ pub(crate) struct SessionDetail {
     pub(crate) denials: Vec<DenialRow>,
     pub(crate) agents: Vec<String>,
     pub(crate) labels: Vec<String>,
+    /// Calls that can be undone, newest first: the rules that matched, and the id of the snapshot.
+    pub(crate) snapshots: Vec<(String, String)>,
 }
 
 /// Status of a todo.
@@ -169,6 +171,10 @@ impl SessionDetail {
                 .iter()
                 .filter_map(Value::as_str)
                 .map(crate::plain::single_line)
+                .collect(),
+            snapshots: array_field(value, "snapshots")
+                .iter()
+                .map(|snapshot| (text_field(snapshot, "reason"), text_field(snapshot, "id")))
                 .collect(),
         }
     }

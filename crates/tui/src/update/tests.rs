@@ -242,6 +242,7 @@ fn text_of_agents_reaches_the_screen_only_without_control_characters() {
     let session = json!({"id": "s", "harness": "codex", "state": "active", "title": "t", "model": "m", "cwd": "/w",
         "tools": {(format!("Bash{evil}")): 1}, "todo_items": [{"text": "x", "status": "pending"}],
         "changed_files": [{"shown": "a", "path": "/a", "tools": ["Edit"]}], "labels": ["l"],
+        "snapshots": [{"id": "1-2-3", "reason": "git-discard"}],
         "denials": [{"tool": "Bash", "gist": "rm", "rule": "r"}], "agents": [{"id": "a", "type": "t"}]});
     let session = everywhere(session);
     fetched(&mut state, FetchTarget::Sessions, json!({"sessions": [session.clone()]}));

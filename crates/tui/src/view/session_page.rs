@@ -11,6 +11,9 @@ use crate::message::WallClock;
 use crate::parse::{SessionDetail, SessionRow, TimelineRow, TodoMark};
 use crate::plain;
 
+/// Maximum number of snapshots on the page of a session.
+const MAX_SNAPSHOT_LINES: usize = 10;
+
 /// Renders the session as one column; on wide screens the timeline is a second column.
 pub(super) fn session_columns(
     found: Option<&SessionDetail>,
@@ -106,6 +109,17 @@ fn session_facts(found: &SessionDetail, theme: Theme, clock: WallClock, width: u
         lines.push(Line::from(spans));
     }
     push_denials(found, theme, clock, width, &mut lines);
+    if !found.snapshots.is_empty() {
+        lines.push(theme.heading(format!("Can be undone {}", found.snapshots.len())));
+        for (reason, id) in found.snapshots.iter().take(MAX_SNAPSHOT_LINES) {
+            let command = format!("tenterhook undo {id}");
+            let room = width.saturating_sub(5 + command.chars().count());
+            lines.push(Line::from(vec![
+                Span::raw(format!("  {}", plain::truncate(reason, room.max(10)))),
+                Span::styled(format!("  {command}"), theme.dim()),
+            ]));
+        }
+    }
     if !found.agents.is_empty() {
         lines.push(theme.heading("Subagents"));
         lines.extend(found.agents.iter().flat_map(|agent| wrapped_lines(agent, Style::new(), width)));

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tenterhook_undo::{
-    CallReference, FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange, UndoLimits,
-    UndoStore,
+    CallReference, FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange,
+    TargetExtent, UndoLimits, UndoStore,
 };
 
 use crate::project::{TestProject, now_ms, test_limits};
@@ -46,7 +46,7 @@ fn delete_request(project: &Path) -> SnapshotRequest {
         files: vec![FileTarget {
             path: project.join("data"),
             change: TargetChange::Overwrite,
-            recursive: true,
+            extent: TargetExtent::Tree,
         }],
         git: Vec::new(),
         now_ms: now_ms(),

@@ -5,7 +5,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-use tenterhook_undo::{FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange};
+use tenterhook_undo::{
+    FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange, TargetExtent,
+};
 
 use crate::project::{TestProject, now_ms};
 
@@ -70,7 +72,11 @@ fn the_whole_project_can_be_saved_except_the_state_directory() {
     let project = TestProject::repository();
     let request = SnapshotRequest {
         project: project.top.clone(),
-        files: vec![FileTarget { path: project.top.clone(), change: TargetChange::Delete, recursive: true }],
+        files: vec![FileTarget {
+            path: project.top.clone(),
+            change: TargetChange::Delete,
+            extent: TargetExtent::Tree,
+        }],
         ..project.request()
     };
     let first = project.store.take_snapshot(&request).unwrap();
@@ -99,7 +105,8 @@ fn a_path_outside_the_project_is_refused_and_so_is_one_behind_a_link() {
     std::fs::write(project.top.join("other/file"), "text").unwrap();
     symlink("../other", project.path("link")).unwrap();
     for path in [project.top.join("other/file"), project.path("link/file"), "relative".into(), "/".into()] {
-        let target = FileTarget { path: path.clone(), change: TargetChange::Delete, recursive: true };
+        let target =
+            FileTarget { path: path.clone(), change: TargetChange::Delete, extent: TargetExtent::Tree };
         let request = SnapshotRequest { files: vec![target], ..project.request() };
         let error = project.store.take_snapshot(&request).unwrap_err();
         assert_eq!(error.kind(), SnapshotErrorKind::NotCovered, "{}", path.display());
@@ -141,4 +148,143 @@ fn snapshots_are_found_by_session_event_and_id() {
     assert_eq!(project.store.note_call_end(Some("another"), "call").unwrap(), None);
     assert_eq!(project.store.note_call_end(None, "call").unwrap(), None);
     assert!(project.store.plan_restore("../../etc", &[]).is_err());
+}
+
+/// Takes a snapshot of one target and returns the paths that it contains, relative to the project.
+fn saved(project: &TestProject, path: &str, change: TargetChange, extent: TargetExtent) -> Vec<String> {
+    let target = FileTarget { path: project.path(path), change, extent };
+    let request = SnapshotRequest { files: vec![target], ..project.request() };
+    let manifest = project.store.take_snapshot(&request).unwrap();
+    project.shell("rm -rf ./* .hidden");
+    let plan = project.store.plan_restore(&manifest.id, &[]).unwrap();
+    let mut paths: Vec<_> = plan
+        .items
+        .iter()
+        .map(|item| item.path.as_path().strip_prefix(project.path("")).unwrap().display().to_string())
+        .collect();
+    paths.sort();
+    project.store.restore(&plan, true, now_ms()).unwrap();
+    paths
+}
+
+#[test]
+fn a_pattern_saves_the_entries_of_a_directory_but_no_hidden_ones() {
+    let prepare = || {
+        let project = TestProject::empty();
+        for path in ["a", "b", ".hidden", "sub/c", "sub/.d"] {
+            project.write(path, "text");
+        }
+        project
+    };
+    let delete = TargetChange::Delete;
+    assert_eq!(saved(&prepare(), "", delete, TargetExtent::Entries), ["a", "b"]);
+    let trees = ["a", "b", "sub", "sub/.d", "sub/c"];
+    assert_eq!(saved(&prepare(), "", delete, TargetExtent::EntryTrees), trees);
+    assert_eq!(saved(&prepare(), "sub", delete, TargetExtent::Entries), ["sub/c"]);
+}
+
+#[test]
+fn writing_to_a_link_saves_the_file_behind_it_and_a_link_out_of_the_project_is_refused() {
+    let project = TestProject::empty();
+    project.write("real", "text");
+    symlink("real", project.path("link")).unwrap();
+    let overwrite = TargetChange::Overwrite;
+    assert_eq!(saved(&project, "link", overwrite, TargetExtent::Path), ["link", "real"]);
+    std::fs::write(project.top.join("outside"), "text").unwrap();
+    symlink("../outside", project.path("out")).unwrap();
+    project.write("tree/file", "text");
+    symlink("../../outside", project.path("tree/out")).unwrap();
+    for (path, extent) in [("out", TargetExtent::Path), ("tree", TargetExtent::Tree)] {
+        let target = FileTarget { path: project.path(path), change: overwrite, extent };
+        let request = SnapshotRequest { files: vec![target], ..project.request() };
+        let error = project.store.take_snapshot(&request).unwrap_err();
+        assert_eq!(error.kind(), SnapshotErrorKind::NotCovered, "{path}: {error}");
+    }
+}
+
+#[test]
+fn the_directory_of_a_repository_is_not_a_target() {
+    let project = TestProject::repository();
+    let request = project.file_request(&[".git/config"], TargetChange::Delete);
+    let error = project.store.take_snapshot(&request).unwrap_err();
+    assert_eq!(error.kind(), SnapshotErrorKind::NotCovered, "{error}");
+}
+
+#[test]
+fn a_name_of_a_file_with_several_names_comes_back_with_its_content() {
+    let project = TestProject::empty();
+    project.write("one", &"x".repeat(300_000));
+    std::fs::hard_link(project.path("one"), project.path("other")).unwrap();
+    let manifest = project.run_call(&project.file_request(&["one"], TargetChange::Overwrite), || {
+        project.shell("printf new > one");
+    });
+    assert_eq!(project.read("other"), "new");
+    project.undo(&manifest);
+    assert_eq!(project.read("one").len(), 300_000);
+    assert_eq!(project.read("other"), "new", "the other name is not part of the snapshot");
+}
+
+#[test]
+fn a_call_whose_files_do_not_exist_takes_no_optional_snapshot() {
+    let project = TestProject::empty();
+    let missing = project.file_request(&["missing"], TargetChange::Overwrite);
+    assert_eq!(project.store.take_snapshot_of_existing(&missing).unwrap(), None);
+    assert_eq!(project.store.list(&SnapshotFilter::default()).unwrap(), []);
+    project.write("file", "text");
+    let existing = project.file_request(&["file"], TargetChange::Overwrite);
+    assert!(project.store.take_snapshot_of_existing(&existing).unwrap().is_some());
+}
+
+#[test]
+fn concurrent_snapshots_do_not_disturb_each_other() {
+    let project = TestProject::empty();
+    for number in 0..300 {
+        project.write(&format!("data/{number}"), &format!("file {number}\n"));
+    }
+    let request = project.file_request(&["data"], TargetChange::Overwrite);
+    let taken: Vec<_> = std::thread::scope(|scope| {
+        let running: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| project.store.take_snapshot(&request).unwrap())).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let tree = project.tree();
+    for manifest in &taken {
+        assert_eq!(manifest.entries, 301);
+        project.shell("rm -rf data");
+        project.undo(manifest);
+        assert_eq!(project.tree(), tree);
+    }
+}
+
+#[test]
+fn a_file_that_is_written_while_it_is_copied_is_saved_in_one_state_or_refused() {
+    let project = TestProject::empty();
+    let path = project.path("busy");
+    let write = |byte: u8| std::fs::write(&path, vec![byte; 4_000_000]).unwrap();
+    write(b'a');
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    let request = project.file_request(&["busy"], TargetChange::Overwrite);
+    let mut taken = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                write(b'b');
+                std::thread::sleep(std::time::Duration::from_millis(15));
+            }
+        });
+        for _ in 0..20 {
+            match project.store.take_snapshot(&request) {
+                Ok(manifest) => taken.push(manifest),
+                Err(error) => assert_eq!(error.kind(), SnapshotErrorKind::Io, "{error}"),
+            }
+        }
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    for manifest in taken {
+        std::fs::remove_file(&path).unwrap();
+        let plan = project.store.plan_restore(&manifest.id, &[]).unwrap();
+        project.store.restore(&plan, true, now_ms()).unwrap();
+        let content = std::fs::read(&path).unwrap();
+        assert!(content.windows(2).all(|pair| pair[0] == pair[1]), "two states are mixed");
+    }
 }

@@ -22,6 +22,7 @@ fn count_paths(project: &TestProject) -> usize {
 fn a_snapshot_over_a_limit_fails_and_leaves_nothing_behind() {
     let project = TestProject::repository();
     project.write("large", &"l".repeat(400_000));
+    project.shell("rm link");
     let request = project.file_request(&[""], TargetChange::Overwrite);
     let limits = [
         UndoLimits { max_files: 5, ..test_limits() },

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tenterhook_undo::{
     CallReference, FileTarget, GitCallKind, GitTarget, RestoreReport, SnapshotManifest, SnapshotRequest,
-    TargetChange, UndoLimits, UndoStore,
+    TargetChange, TargetExtent, UndoLimits, UndoStore,
 };
 
 pub(crate) struct TestProject {
@@ -140,7 +140,7 @@ impl TestProject {
     }
 
     pub(crate) fn file_request(&self, paths: &[&str], change: TargetChange) -> SnapshotRequest {
-        let target = |path: &&str| FileTarget { path: self.path(path), change, recursive: true };
+        let target = |path: &&str| FileTarget { path: self.path(path), change, extent: TargetExtent::Tree };
         SnapshotRequest { files: paths.iter().map(target).collect(), ..self.request() }
     }
 

@@ -30,6 +30,12 @@ pub(super) async fn get(
             None
         }
     };
+    let id = key.id;
+    let found = tokio::task::block_in_place(|| tenterhook_guard::list_session_snapshots(&daemon.home, &id));
+    session.snapshots = found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a session is shown without its snapshots");
+        Vec::new()
+    });
     Ok(Json(session))
 }
 
