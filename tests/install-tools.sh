@@ -23,7 +23,7 @@ missing_of() {
 required=yes
 if [ $# = 0 ]; then
     required=
-    set -- tmux zsh fish bwrap openssl
+    set -- tmux zsh fish bwrap openssl pre-commit
     command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || set -- "$@" chromium
 fi
 missing=$(missing_of "$@")

@@ -29,6 +29,10 @@ const HIDDEN_COMMANDS: &[&str] = &[
     "restart",
     "service",
     "completions",
+    "detect",
+    "start",
+    "stop",
+    "totp",
 ];
 
 /// Width of a terminal that every help text and table fits.
@@ -140,6 +144,8 @@ fn earlier_names_give_the_same_output() {
         (&["programs", "show", "rsync"], &["rules", "programs", "show", "rsync"]),
         (&["service", "print"], &["daemon", "service", "print"]),
         (&["completions", "bash"], &["self", "completions", "bash"]),
+        (&["detect"], &["install", "--list"]),
+        (&["totp", "status"], &["approvals", "totp", "status"]),
     ] {
         let (earlier, now) = (test.run(earlier), test.run(now));
         assert_eq!((earlier.exit, &earlier.stderr), (0, &String::new()));
@@ -218,8 +224,16 @@ fn tables_fit_a_terminal_of_80_columns() {
             assert!(line.width() <= NARROW_TERMINAL, "{args:?}: {line}");
         }
     }
-    let piped = test.run(&["rules", "search", "git"]).stdout;
-    assert!(!piped.contains('…'), "piped output is not shortened: {piped}");
+    for args in [
+        &["rules", "search", "git"][..],
+        &["ledger", "query"],
+        &["ledger", "tail"],
+        &["rules", "backtest", policy],
+    ] {
+        let piped = test.run(args).stdout;
+        assert!(!piped.contains('…'), "piped output is not shortened: {piped}");
+    }
+    assert!(test.run(&["ledger", "query"]).stdout.contains(&long), "the whole command");
 }
 
 #[test]

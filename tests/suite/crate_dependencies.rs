@@ -134,6 +134,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-notify",
             "tenterhook-policy",
             "tenterhook-records",
+            "tenterhook-shell",
             "tenterhook-transcript",
             "tenterhook-undo",
         ],

@@ -185,7 +185,7 @@ fn same_user_a_browser_alone_weakens_nothing() {
     for proof in [json!({}), json!({"tty": true}), json!({"code": "123456"})] {
         let answer = browser.request("PUT", "/v1/mode", &[&own], &json!({"mode": "monitor", "proof": proof}));
         assert_eq!(answer.status, 403, "{answer:?}");
-        assert!(answer.body.contains("tenterhook totp enroll"), "{}", answer.body);
+        assert!(answer.body.contains("tenterhook approvals totp enroll"), "{}", answer.body);
         let leaf = served.test.last_change();
         assert_eq!(
             (&leaf["what"], &leaf["detail"]["authority"]["via"]),

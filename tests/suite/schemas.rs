@@ -56,7 +56,7 @@ fn the_schema_of_the_settings_has_the_keys_that_the_program_knows() {
         keys
     };
     assert_eq!(known("qqqqqqqqqq: 1\n"), keys(&schema));
-    for section in ["daemon", "telemetry", "approvals", "ledger"] {
+    for section in ["daemon", "telemetry", "undo", "approvals", "ledger"] {
         assert_eq!(
             known(&format!("{section}: {{qqqqqqqqqq: 1}}\n")),
             keys(&schema["properties"][section]),

@@ -19,20 +19,20 @@ Exit codes:
   2  wrong usage or unreadable input; for `hook` and `fire`: blocked
 
 Examples:
-  tenterhook demo                                watch a guarded agent at work
-  tenterhook install claude-code                 guard Claude Code
+  tenterhook init                                set up, step by step
+  tenterhook run claude                          guard one run
   tenterhook explain --command 'rm -rf ~/work'   what would happen, and why
   tenterhook help --all                          every command";
 
 /// Groups of the visible commands, as `tenterhook --help` lists them. A test checks that every visible command is in
 /// exactly one group.
 pub(crate) const COMMAND_GROUPS: &[(&str, &[&str])] = &[
-    ("Guard", &["demo", "detect", "install", "uninstall", "mode", "undo", "doctor"]),
-    ("Observe", &["sessions", "ledger", "approvals", "audit", "scan", "tui", "dashboard"]),
-    ("Policy", &["rules", "explain", "check"]),
+    ("Guard", &["init", "install", "uninstall", "run", "mode", "undo", "doctor", "demo"]),
+    ("Observe", &["status", "sessions", "ledger", "approvals", "audit", "tui", "dashboard"]),
+    ("Policy", &["rules", "explain", "check", "scan"]),
     ("Hooks", &["hooks"]),
-    ("Daemon", &["start", "stop", "status", "daemon"]),
-    ("Advanced", &["judge", "agent", "totp", "self", "help"]),
+    ("Daemon", &["daemon"]),
+    ("Advanced", &["judge", "agent", "self", "help"]),
 ];
 
 /// Width of help texts.

@@ -94,6 +94,18 @@ impl InitSystem {
         if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
     }
 
+    /// Whether the service manager runs for this account.
+    pub fn is_available(self, env: &Env) -> bool {
+        match self {
+            Self::Launchd => env.home.is_some(),
+            // `systemctl --user` connects to this socket.
+            Self::Systemd => env
+                .all
+                .get("XDG_RUNTIME_DIR")
+                .is_some_and(|directory| Path::new(directory).join("systemd/private").exists()),
+        }
+    }
+
     /// Formats the unit (systemd) or the property list (launchd).
     pub fn to_file_text(self, service: &ServiceDefinition) -> String {
         match self {

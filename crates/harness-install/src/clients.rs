@@ -4,6 +4,7 @@
 
 use tenterhook_harness::Harness;
 
+use crate::guarded_run::RunSettings;
 use crate::launch::ClientLaunch;
 use crate::{
     ClientSigns, Installer, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt,
@@ -38,6 +39,8 @@ pub struct ClientRow {
     pub installer: Option<Installer>,
     /// How the client is run without a user against a model on loopback, or the reason why that is impossible.
     pub launch: Result<ClientLaunch, &'static str>,
+    /// How the client takes hooks for one run, or the reason why that is impossible.
+    pub guarded_run: Result<RunSettings, &'static str>,
 }
 
 /// Access to a harness's row in [`CLIENTS`]. A test checks that every harness has a row.
@@ -59,6 +62,14 @@ pub trait HarnessClient {
     fn launch(&self) -> Result<&'static ClientLaunch, &'static str> {
         match self.client().map(|client| client.launch.as_ref()) {
             Some(launch) => launch.map_err(|reason| *reason),
+            None => Err("its program is unknown"),
+        }
+    }
+
+    /// How the client takes hooks for one run, or the reason why that is impossible.
+    fn guarded_run(&self) -> Result<&'static RunSettings, &'static str> {
+        match self.client().map(|client| client.guarded_run.as_ref()) {
+            Some(run) => run.map_err(|reason| *reason),
             None => Err("its program is unknown"),
         }
     }

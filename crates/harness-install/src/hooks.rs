@@ -174,12 +174,7 @@ pub(super) fn look_into(
         if text.trim().is_empty() {
             return Ok(Vec::new());
         }
-        look(text).map_err(|SettingsError { line, column, what }| super::InstallError::Settings {
-            path: path.to_owned(),
-            line,
-            column,
-            what,
-        })
+        look(text).map_err(|error| error.at(path))
     };
     looked().unwrap_or_else(|error| {
         vec![InstallWarning::note(format!("{error}; it is unknown whether that file disables hooks"))]

@@ -200,7 +200,7 @@ impl PlannedFile {
         before: Option<&[u8]>,
         known: Option<&Receipt>,
     ) -> Result<Self, InstallError> {
-        let at = |flaw: SettingsError| at(path, flaw);
+        let at = |flaw: SettingsError| flaw.at(path);
         let text = file::text(path, before.unwrap_or_default())?;
         let created = known.map(|receipt| receipt.created.clone()).unwrap_or_default();
         let installed = editor.contains(text, &created).map_err(at)?;
@@ -312,7 +312,7 @@ impl FileRemoval<'_> {
         notes: &mut Vec<String>,
     ) -> Result<FileStep, InstallError> {
         let path = self.path;
-        let at = |flaw: SettingsError| at(path, flaw);
+        let at = |flaw: SettingsError| flaw.at(path);
         let text = file::text(path, &bytes)?;
         let created = receipt.map_or_else(CreatedContainers::default, |receipt| receipt.created.clone());
         let left = editor.remove(text, &created).map_err(at)?;
@@ -382,11 +382,6 @@ struct LeftoverFiles {
     directories: Vec<std::path::PathBuf>,
     backup: Option<std::path::PathBuf>,
     restores: bool,
-}
-
-fn at(path: &Path, flaw: SettingsError) -> InstallError {
-    let SettingsError { line, column, what } = flaw;
-    InstallError::Settings { path: path.to_owned(), line, column, what }
 }
 
 fn self_check(path: &Path, what: String) -> InstallError {

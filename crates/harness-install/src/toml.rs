@@ -15,7 +15,7 @@ pub use block::{SettingsWithBlock, TomlBlock};
 
 use super::{
     EditCheckError, InstallWarning, SettingsEditor,
-    jsonc::{CreatedContainers, EditedText, SettingsError},
+    jsonc::{CreatedContainers, EditedText, JsonNode, SettingsError},
 };
 
 /// Tenterhook's content of one TOML file.
@@ -172,6 +172,20 @@ pub fn quote_string(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// A value as it is written within one line. The keys of objects must be bare keys.
+pub fn inline_value(node: &JsonNode) -> String {
+    let joined = |items: Vec<String>| items.join(", ");
+    match node {
+        JsonNode::Text(text) => quote_string(text),
+        JsonNode::List(items) => format!("[{}]", joined(items.iter().map(inline_value).collect())),
+        JsonNode::Object(properties) => {
+            let property = |(name, node): &(String, JsonNode)| format!("{name} = {}", inline_value(node));
+            format!("{{ {} }}", joined(properties.iter().map(property).collect()))
+        }
+        scalar => scalar.scalar(),
+    }
 }
 
 /// Whether two texts represent the same value in different notation.

@@ -7,6 +7,7 @@
 
 pub mod adopt;
 pub mod detect;
+pub mod guarded_run;
 mod hook_lines;
 pub mod hook_programs;
 pub mod install;

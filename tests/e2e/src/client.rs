@@ -103,6 +103,18 @@ impl Client {
         self.run_started(start, world, prompt, script, &[])
     }
 
+    /// Like [`Client::run`], but `tenterhook run` starts the client.
+    pub(crate) fn run_guarded(
+        &self,
+        world: &World,
+        prompt: &str,
+        script: ConversationScript,
+    ) -> Result<Session> {
+        let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
+        let started = (self.start)(world, &server.url(), prompt)?;
+        self.finish(&server, world.started_by_run(&started)?, world)
+    }
+
     fn run_started(
         &self,
         start: Start,

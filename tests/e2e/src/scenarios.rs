@@ -57,6 +57,7 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("directory", calls::directory),
     ("patch", calls::patch),
     ("uninstall", uninstall),
+    ("run", guarded_run),
 ];
 
 /// Text between the reason of a deny and the suggestion.
@@ -258,6 +259,32 @@ fn uninstall(client: &Client) -> Result<Seen> {
         client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, &deletion(&precious))))?;
     let works = session.success && !precious.exists() && world.ledger()?.is_empty();
     Seen::new(world, &session, works && restored, true)
+}
+
+/// A session that `tenterhook run` guards. The settings of the client have no hooks.
+fn guarded_run(client: &Client) -> Result<Seen> {
+    let world = World::new()?;
+    (client.prepare)(&world)?;
+    let precious = world.precious()?;
+    let script = ConversationScript::new()
+        .turn(shell(client, &deletion(&precious)))
+        .turn(shell(client, "touch went-on.txt"));
+    let session = client.run_guarded(&world, PROMPT, script)?;
+    let told = told(&world, &session, "recursive-delete")?;
+    let went_on = world.project().join("went-on.txt").exists();
+    let hook = b"bin/tenterhook-hook";
+    let settings = world.settings()?;
+    // The history of a session may name the hook.
+    let is_settings =
+        |path: &Path| path.extension().is_some_and(|kind| kind == "json" || kind == "toml" || kind == "js");
+    let unchanged = !settings
+        .iter()
+        .any(|(path, bytes)| is_settings(path) && bytes.windows(hook.len()).any(|part| part == hook));
+    let runs = world.tenterhook_home().join("guarded-runs");
+    let removed =
+        !runs.exists() || fs::read_dir(runs)?.all(|entry| entry.is_ok_and(|entry| entry.path().is_file()));
+    let holds = session.success && told && went_on && unchanged && removed;
+    Seen::new(world, &session, holds, intact(&precious))
 }
 
 /// A world in which the client is guarded.

@@ -258,7 +258,9 @@ impl World {
     }
 
     fn records_of(&self, kind: &str) -> Result<Vec<Value>> {
-        if !self.tenterhook_home().join("ledger/ledger.db").exists() {
+        // Without an installation and a daemon, the first decisions are in the spool only.
+        let home = self.tenterhook_home();
+        if !["ledger/ledger.db", "spool"].iter().any(|name| home.join(name).exists()) {
             return Ok(Vec::new());
         }
         let mut command = self.command(programs::tenterhook()?)?;
@@ -275,6 +277,17 @@ impl World {
         command.current_dir(self.project()).env_clear().stdin(Stdio::null());
         command.env("PATH", programs::search_path()?).env("HOME", self.home());
         command.env("TENTERHOOK_HOME", self.tenterhook_home());
+        Ok(command)
+    }
+
+    /// The same command, started by `tenterhook run`.
+    pub(crate) fn started_by_run(&self, started: &Command) -> Result<Command> {
+        let mut command = self.command(programs::tenterhook()?)?;
+        command.arg("run").arg(started.get_program()).args(started.get_args());
+        command.envs(started.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if let Some(directory) = started.get_current_dir() {
+            command.current_dir(directory);
+        }
         Ok(command)
     }
 

@@ -23,7 +23,7 @@ macro_rules! scenarios_of {
         each!($client: allow = "allow", deny = "deny", deny_alone = "deny-alone", deny_killed = "deny-killed",
             broken = "broken", hook_killed = "hook-killed", shell_killed = "shell-killed", ask = "ask", rewrite = "rewrite", rewrite_judged = "rewrite-judged", prompt = "prompt", context_prompt = "context-prompt",
             context_result = "context-result", stop = "stop", subagent = "subagent", mcp = "mcp",
-            mcp_names = "mcp-names", directory = "directory", patch = "patch", uninstall = "uninstall");
+            mcp_names = "mcp-names", directory = "directory", patch = "patch", uninstall = "uninstall", run = "run");
     };
 }
 

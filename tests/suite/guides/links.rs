@@ -33,11 +33,21 @@ fn running_text(page: &str) -> String {
     parts.filter(|(number, _)| number % 2 == 0).map(|(_, part)| part).collect::<Vec<_>>().join("\n")
 }
 
+/// Short names of commands; the reference page has only the whole names.
+const SHORT_NAMES: &[(&str, &str)] =
+    &[("tenterhook start", "tenterhook daemon start"), ("tenterhook stop", "tenterhook daemon stop")];
+
 /// Help text of every command, from the generated reference.
 fn commands() -> BTreeMap<String, String> {
     let page = std::fs::read_to_string(repository().join("docs/reference/cli.md")).unwrap();
     let sections = page.split("\n## `").skip(1).map(|section| section.split_once('`').unwrap());
-    sections.map(|(name, help)| (name.to_owned(), help.to_owned())).collect()
+    let mut commands: BTreeMap<_, _> =
+        sections.map(|(name, help)| (name.to_owned(), help.to_owned())).collect();
+    for (short, whole) in SHORT_NAMES {
+        let help = commands.get(*whole).unwrap_or_else(|| panic!("no command `{whole}`")).clone();
+        commands.insert((*short).to_owned(), help);
+    }
+    commands
 }
 
 /// Describes a part of a command in running text that does not exist; `None` if all parts exist.

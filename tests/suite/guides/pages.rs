@@ -68,6 +68,7 @@ pub(super) const NOT_RUN_ON_ANY_PAGE: &[(&str, Replacement)] = &[
     ("cd tenterhook", NotRun("the directory that `git clone` makes")),
     ("claude", NotRun("needs a model; `make e2e` runs the real client with a scripted one")),
     ("tenterhook demo", Test("tests/suite/demo.rs::#[test]")),
+    ("tenterhook run claude", Test("tests/suite/guarded_run.rs::#[test]")),
     ("tenterhook ledger tail -f", Keys(CTRL_C)),
     ("tenterhook tui", Keys("q")),
 ];
@@ -123,7 +124,7 @@ pub(super) const PAGES: &[Page] = &[
     Page { path: "docs/guide/faq.md", instead: &[("tenterhook status", Exit(1))], ..DEFAULT },
     Page {
         path: "docs/guide/getting-started.md",
-        setup: has_used_claude_code,
+        setup: has_just_used_claude_code,
         before: &[("tenterhook ledger query", |reader| reader.agent_runs("rm -rf ~/photos"))],
         ..DEFAULT
     },
@@ -174,6 +175,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page { path: "docs/guide/sdk-python.md", ..DEFAULT },
     Page { path: "docs/guide/sdk-typescript.md", ..DEFAULT },
+    Page { path: "docs/guide/run.md", instead: &[("tenterhook run claude --bare", Exit(2))], ..DEFAULT },
     Page {
         path: "docs/guide/sessions.md",
         setup: |reader| {
@@ -280,6 +282,22 @@ fn has_used_claude_code(reader: &mut Reader) {
     let copied =
         reader.command("cp", &["-r", from.to_str().unwrap()]).arg(reader.path("~/")).status().unwrap();
     assert!(copied.success());
+}
+
+/// The user has used Claude Code today. The audit of `init` reads only the last weeks.
+fn has_just_used_claude_code(reader: &mut Reader) {
+    has_used_claude_code(reader);
+    let now = tenterhook_home::call_meta::now().to_string();
+    let time = regex::Regex::new(r#""timestamp":\s*"[^"]+""#).unwrap();
+    let transcripts = reader.path("~/.claude/projects");
+    let files = std::fs::read_dir(transcripts)
+        .unwrap()
+        .flat_map(|dir| std::fs::read_dir(dir.unwrap().path()).unwrap());
+    for file in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, time.replace_all(&text, format!("\"timestamp\":\"{now}\"")).as_bytes())
+            .unwrap();
+    }
 }
 
 /// Claude Code is guarded.

@@ -95,6 +95,7 @@ impl Reader {
             .env("HOME", self.home())
             .env("NO_COLOR", "1")
             .env("TERM", "xterm")
+            .env("SHELL", "/bin/bash")
             .env("TENTERHOOK_LISTEN", "127.0.0.1:0")
             .env("TENTERHOOK_SYSTEM_DIR", self.dir.path().join("system"));
         command
@@ -251,6 +252,7 @@ static QUESTIONS: LazyLock<Vec<(Regex, Option<&str>)>> = LazyLock::new(|| {
     let questions = [
         (r"Type `([^`]+)` to continue: ", Some("$1")),
         (r"\[y/N\] ", Some("y")),
+        (r"(`q`: stop here|Enter: continue)\. ", Some("")),
         (
             r"(Passphrase of the ledger's key|New passphrase|Repeat the passphrase): ",
             Some("correct horse battery"),

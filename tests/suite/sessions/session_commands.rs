@@ -90,7 +90,7 @@ fn sessions_are_a_table_and_missing_ones_are_reported() {
     let empty = crate::context::TestContext::new().run(&["sessions", "list"]);
     assert_eq!(empty.exit, 0);
     assert!(
-        empty.stdout.contains("no sessions yet") && empty.stdout.contains("tenterhook detect"),
+        empty.stdout.contains("no sessions yet") && empty.stdout.contains("tenterhook install --list"),
         "{}",
         empty.stdout
     );
@@ -164,7 +164,7 @@ fn without_a_daemon_the_ledger_is_followed() {
     let empty = crate::context::TestContext::new().run(&["sessions", "follow"]);
     assert_eq!(empty.exit, 0);
     assert!(
-        empty.stdout.contains("no sessions yet") && empty.stdout.contains("tenterhook detect"),
+        empty.stdout.contains("no sessions yet") && empty.stdout.contains("tenterhook install --list"),
         "{}",
         empty.stdout
     );

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
-use tenterhook_guard::ServiceSettings;
-use tenterhook_records::id_reference::{IdCandidate, select_by_id};
-use tenterhook_records::recorded::JsonField as _;
+use tenterhook_guard::{LedgerHandle, ServiceSettings};
+use tenterhook_records::id_reference::{IdCandidate, find_record, select_by_id};
+use tenterhook_records::recorded::{JsonField as _, envelope};
 use tenterhook_terminal_text::approval_text::{approval_text, arguments_text};
 
+use super::totp;
 use crate::ask;
 use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
@@ -24,6 +25,8 @@ approved, not one that took its place in the meantime. A guarded agent cannot ap
 Examples:
   tenterhook approvals list
   tenterhook approvals approve 4RRF            a part of the id is enough
+  tenterhook approvals approve 15              by record number
+  tenterhook approvals totp enroll             set up codes
   tenterhook approvals approve 4RRF --for session
   tenterhook approvals deny 4RRF --note 'not on a Friday'
   tenterhook approvals notify                  test the notifications";
@@ -42,12 +45,12 @@ enum Command {
     List,
     /// Show one waiting call with all its arguments
     Show {
-        /// Id of the call or a part of it, or `last`
+        /// Record number of the call, its id or a part of it, or `last`
         id: String,
     },
     /// Approve a call
     Approve {
-        /// Id of the call or a part of it, or `last`
+        /// Record number of the call, its id or a part of it, or `last`
         id: String,
         /// What the approval covers
         #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
@@ -60,12 +63,13 @@ enum Command {
     },
     /// Deny a call
     Deny {
-        /// Id of the call or a part of it, or `last`
+        /// Record number of the call, its id or a part of it, or `last`
         id: String,
         /// Reason; the agent reads it, and it is recorded
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
+    Totp(totp::Args),
     /// Send a test notification to each target in tenterhook.yaml, and print the results
     Notify,
 }
@@ -99,6 +103,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             send_answer(context, id, &body)
         }
         Command::Notify => test_notifications(context),
+        Command::Totp(args) => totp::run(context, args),
         Command::Deny { id, note } => {
             send_answer(context, &resolve_id(context, id)?, &json!({"answer": "deny", "note": note}))
         }
@@ -187,18 +192,31 @@ fn get_approval(context: &Context, reference: &str) -> Result<Value, CommandErro
     ask::get(context.home()?, &path)?.ok_or_else(no_daemon)
 }
 
-/// Resolves a waiting call by its id, a part of it, or `last`. An unknown id is passed on, and the daemon reports it.
+/// Resolves a waiting call by its record number, its id, a part of it, or `last`. An unknown id is passed on, and the
+/// daemon reports it.
 fn resolve_id(context: &Context, reference: &str) -> Result<String, CommandError> {
     let answer = ask::get(context.home()?, "/v1/approvals")?.ok_or_else(no_daemon)?;
     let pending = answer.field("pending").as_array().map(Vec::as_slice).unwrap_or_default();
     let mut ids: Vec<_> = pending.iter().filter_map(|approval| approval.field("id").as_str()).collect();
     // Ids sort by time.
     ids.sort_unstable_by(|a, b| b.cmp(a));
+    if let Some(id) = id_of_record(context, reference)?.filter(|id| ids.contains(&id.as_str())) {
+        return Ok(id);
+    }
     let candidates = ids.into_iter().map(|id| {
         let id = id.to_owned();
         IdCandidate { label: id.clone(), item: id.clone(), id }
     });
     Ok(select_by_id(reference, "waiting call", candidates)?.unwrap_or_else(|| reference.to_owned()))
+}
+
+/// Id of the event of a record, if the reference is a record number.
+fn id_of_record(context: &Context, reference: &str) -> Result<Option<String>, CommandError> {
+    if reference.trim_start_matches('#').parse::<u64>().is_err() {
+        return Ok(None);
+    }
+    let record = find_record(&LedgerHandle::of(context.home()?).reader()?, reference)?;
+    Ok(record.and_then(|record| Some(envelope(&record).get("id")?.as_str()?.to_owned())))
 }
 
 fn no_daemon() -> CommandError {

@@ -73,11 +73,41 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let chosen = args.harnesses()?;
     let scope = args.scope()?;
     let rules = load_rules(context, args.policy.as_deref())?;
-    let person = context.env.home.as_deref().and_then(Path::to_str);
-    let mut hindsight = EventReplay::new(&rules, person, MAX_OPEN_SESSIONS);
     let mut import = if args.import { Some(TranscriptImport::begin(context.home()?)?) } else { None };
-    let mut findings = AuditFindings::default();
+    let findings = audit_transcripts(context, &chosen, &scope, &rules, import.as_mut());
+    let imported = import.map(TranscriptImport::end);
 
+    if let Some(file) = &args.html {
+        let page = write_page(&findings, &args.describe_selection(), &call_meta::now().to_string());
+        // The page contains commands, so only its owner may read it.
+        write_atomic(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&findings.to_json(imported.as_ref()))?;
+    } else {
+        let is_recent_only = args.since.is_some();
+        let report = TerminalReport { limit: args.limit, layout: Terminal::table_layout(), is_recent_only };
+        let mut text = terminal_text(&findings, imported.as_ref(), report);
+        text.extend(
+            args.html.iter().map(|file| format!("{GOOD}✓{GOOD:#} page written to `{}`\n", file.display())),
+        );
+        context.terminal.print(&text)?;
+    }
+    let failed = imported.is_some_and(|imported| imported.failed.is_some()) || findings.has_only_failures();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Reads the transcripts of harnesses and evaluates their calls. Shows its progress on a terminal.
+pub(super) fn audit_transcripts(
+    context: &Context,
+    chosen: &[&'static Harness],
+    scope: &AuditScope,
+    rules: &RuleSet,
+    mut import: Option<&mut TranscriptImport>,
+) -> AuditFindings {
+    let person = context.env.home.as_deref().and_then(Path::to_str);
+    let mut hindsight = EventReplay::new(rules, person, MAX_OPEN_SESSIONS);
+    let mut findings = AuditFindings::default();
     let ground = context.env.machine();
     let mut work = Vec::new();
     for harness in chosen {
@@ -87,7 +117,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         findings.add_left_out(harness, left_out);
         // A file that was last written before the period contains no event from the period.
         let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= scope.from_ms).collect();
-        work.push((harness, found));
+        work.push((*harness, found));
     }
     let all: u64 = work.iter().flat_map(|(_, found)| found).map(|found| found.bytes).sum();
     let mut bar = ProgressBar::with_unit(context.terminal, "KiB");
@@ -115,29 +145,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     bar.clear();
     findings.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let imported = import.map(TranscriptImport::end);
-
-    if let Some(file) = &args.html {
-        let page = write_page(&findings, &args.describe_selection(), &call_meta::now().to_string());
-        // The page contains commands, so only its owner may read it.
-        write_atomic(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
-    }
-    if context.terminal.json {
-        context.terminal.print_json(&findings.to_json(imported.as_ref()))?;
-    } else {
-        let is_recent_only = args.since.is_some();
-        let report = TerminalReport { limit: args.limit, width: Terminal::width(), is_recent_only };
-        let mut text = terminal_text(&findings, imported.as_ref(), report);
-        text.extend(
-            args.html.iter().map(|file| format!("{GOOD}✓{GOOD:#} page written to `{}`\n", file.display())),
-        );
-        context.terminal.print(&text)?;
-    }
-    let failed = imported.is_some_and(|imported| imported.failed.is_some()) || findings.has_only_failures();
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    findings
 }
 
-fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError> {
+/// Harnesses whose transcripts can be read.
+pub(super) fn readable_harnesses() -> impl Iterator<Item = &'static Harness> {
+    HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some())
+}
+
+/// Loads the rules of an audit: those of the user's policy, or those of `file` in its place.
+pub(super) fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError> {
     let home = context.home()?;
     let mut sources = Sources::collect(home, &context.env, &WorkDirs::default());
     if let Some(file) = file {
@@ -154,15 +171,14 @@ fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, Command
 
 impl Args {
     fn harnesses(&self) -> Result<Vec<&'static Harness>, CommandError> {
-        let readable = || HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some());
         if self.harness.is_empty() {
-            return Ok(readable().collect());
+            return Ok(readable_harnesses().collect());
         }
         let mut chosen = Vec::new();
         for id in &self.harness {
             let harness = read_input::parse_harness(id)?;
             if transcripts_of(harness).is_none() {
-                let known: Vec<_> = readable().map(|harness| harness.id).collect();
+                let known: Vec<_> = readable_harnesses().map(|harness| harness.id).collect();
                 let error = CommandError::user(format!("transcripts of {} cannot be read", harness.title));
                 return Err(error.hint(format!("supported: {}", known.join(", "))));
             }

@@ -11,7 +11,7 @@ use crate::terminal::{BOLD, DIM};
 
 const EXAMPLES: &str = "\
 The link admits one browser, once, within a minute; its session lasts a day. The dashboard shows everything and can \
-deny calls; actions that weaken protection need a code from your authenticator app (`tenterhook totp enroll`).
+deny calls; actions that weaken protection need a code from your authenticator app (`tenterhook approvals totp enroll`).
 
 Examples:
   tenterhook dashboard

@@ -15,8 +15,8 @@ const EXAMPLES: &str = "\
 Looks for programs on your PATH and for the files of each harness in your home directory. Nothing is run.
 
 Examples:
-  tenterhook detect
-  tenterhook detect --json";
+  tenterhook install --list
+  tenterhook install --list --json";
 
 /// List the harnesses on this machine, and whether they are guarded
 #[derive(Debug, clap::Args)]

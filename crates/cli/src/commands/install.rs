@@ -15,7 +15,7 @@ use tenterhook_setup::repository::{apply_repository, describe_repository, plan_r
 use tenterhook_setup::{Setup, plain_json, wiring};
 
 use super::install_flow::{ChangeArgs, ScopeName, ask_yes_no, print_json_report, propose};
-use super::select_harness;
+use super::{detect, select_harness};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
@@ -28,6 +28,7 @@ and `tenterhook uninstall` restores it byte for byte. Without a name, you choose
 
 Examples:
   tenterhook install                              choose from a list
+  tenterhook install --list                       what is here, and guarded
   tenterhook install claude-code --dry-run --diff
   tenterhook install --all --yes --json
   tenterhook install gemini --scope project       in this project's settings
@@ -52,6 +53,9 @@ pub(crate) struct Args {
     /// limits are printed)
     #[arg(long, value_name = "HOW", default_value = "command")]
     transport: TransportName,
+    /// List the harnesses on this machine, and whether they are guarded
+    #[arg(long, conflicts_with_all = ["harnesses", "all", "scope", "dry_run", "diff", "yes", "transport", "trust", "remove_comments", "project"])]
+    list: bool,
     /// Write hooks to check into this repository, for cloud sessions: they find the program from npm or PyPI
     /// (Claude Code only)
     #[arg(long, conflicts_with_all = ["scope", "transport", "trust", "remove_comments", "all"])]
@@ -67,6 +71,9 @@ enum TransportName {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
+    if args.list {
+        return detect::run(context, &detect::Args {});
+    }
     if args.project {
         return install_repository(context, home, args);
     }
@@ -149,7 +156,7 @@ fn machine_scope(root: PathBuf, scope: Option<ScopeName>) -> Result<SettingsScop
     Ok(SettingsScope::Machine(root))
 }
 
-type SharedSettings = Vec<(&'static Harness, &'static Harness)>;
+pub(super) type SharedSettings = Vec<(&'static Harness, &'static Harness)>;
 
 /// Returns the harnesses to install, and those that share another harness's settings.
 fn select_harnesses(
@@ -161,6 +168,13 @@ fn select_harnesses(
     } else {
         args.change.harnesses.iter().map(|id| read_input::parse_harness(id)).collect::<Result<_, _>>()?
     };
+    share_settings(named)
+}
+
+/// Separates the harnesses to install from those that share another harness's settings.
+pub(super) fn share_settings(
+    named: Vec<&'static Harness>,
+) -> Result<(Vec<&'static Harness>, SharedSettings), CommandError> {
     let (mut chosen, mut shared): (Vec<&'static Harness>, SharedSettings) = (Vec::new(), Vec::new());
     for harness in named {
         let wired_as = wiring::installer(harness)?.wired_as;
@@ -204,7 +218,7 @@ fn plan_without_comments(
 }
 
 /// Formats the result for one harness.
-fn installed_text(home: &Home, proposal: &Proposal) -> String {
+pub(super) fn installed_text(home: &Home, proposal: &Proposal) -> String {
     let Proposal { harness, asked, plan } = proposal;
     let title = harness.title;
     if !plan.in_force {

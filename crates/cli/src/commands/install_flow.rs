@@ -13,7 +13,7 @@ use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangeArgs {
-    /// Harnesses, such as claude-code; `tenterhook detect` lists them
+    /// Harnesses, such as claude-code; `tenterhook install --list` lists them
     #[arg(value_name = "HARNESS")]
     pub(super) harnesses: Vec<String>,
     /// All harnesses on this machine

@@ -7,6 +7,7 @@ mod approvals;
 mod audit;
 mod bus;
 mod check;
+mod choices;
 mod daemon;
 mod dashboard;
 mod demo;
@@ -17,12 +18,14 @@ mod fire;
 mod help;
 mod hook;
 mod hooks;
+mod init;
 mod install;
 mod install_flow;
 mod judge;
 mod mode;
 mod old_names;
 mod rules;
+mod run;
 mod scan;
 mod select_harness;
 mod self_manage;
@@ -51,11 +54,14 @@ use crate::error::CommandError;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(init::Args),
     Demo(demo::Args),
     Agent(agent::Args),
+    #[command(hide = true)]
     Detect(detect::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
+    Run(run::Args),
     #[command(hide = true)]
     Adopt(adopt::Args),
     Explain(explain::Args),
@@ -75,7 +81,9 @@ pub(crate) enum Command {
     New(old_names::NewArgs),
     #[command(hide = true)]
     Serve(serve::Args),
+    #[command(hide = true)]
     Start(start::Args),
+    #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
     Restart(start::RestartArgs),
@@ -88,6 +96,7 @@ pub(crate) enum Command {
     Mode(mode::Args),
     Undo(undo::Args),
     Approvals(approvals::Args),
+    #[command(hide = true)]
     Totp(totp::Args),
     #[command(hide = true)]
     Fire(fire::Args),
@@ -126,9 +135,11 @@ impl Command {
             | Self::Mode(_)
             | Self::Undo(_)
             | Self::Approvals(_) => true,
-            Self::Demo(_)
+            Self::Init(_)
+            | Self::Demo(_)
             | Self::Agent(_)
             | Self::Uninstall(_)
+            | Self::Run(_)
             | Self::Adopt(_)
             | Self::Serve(_)
             | Self::Start(_)
@@ -152,11 +163,13 @@ impl Command {
 
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, CommandError> {
     match command {
+        Command::Init(args) => init::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
         Command::Agent(args) => agent::run(context, &args),
         Command::Detect(args) => detect::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
+        Command::Run(args) => run::run(context, &args),
         Command::Adopt(args) => adopt::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),

@@ -64,7 +64,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_mode(home: &Home) -> Result<Mode, CommandError> {
+/// Returns the mode that is in force.
+pub(super) fn read_mode(home: &Home) -> Result<Mode, CommandError> {
     match ask::get(home, "/v1/mode")? {
         Some(answer) => Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default())
             .map_err(|error| CommandError::internal(format!("unexpected answer of the daemon: {error}")))?),
@@ -73,7 +74,12 @@ fn read_mode(home: &Home) -> Result<Mode, CommandError> {
 }
 
 /// Sets the mode. Returns whether the mode changed.
-fn set_mode(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<bool, CommandError> {
+pub(super) fn set_mode(
+    context: &Context,
+    home: &Home,
+    mode: Mode,
+    args: &ProofArgs,
+) -> Result<bool, CommandError> {
     if Mode::read(home) == Ok(mode) {
         return Ok(false);
     }

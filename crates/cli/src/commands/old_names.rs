@@ -15,6 +15,7 @@ use crate::error::CommandError;
 pub(crate) const RENAMED_COMMANDS: &[(&str, &str)] = &[
     ("adopt", "hooks adopt"),
     ("completions", "self completions"),
+    ("detect", "install --list"),
     ("new hook", "hooks new"),
     ("new rule", "rules new"),
     ("policy backtest", "rules backtest"),
@@ -29,6 +30,7 @@ pub(crate) const RENAMED_COMMANDS: &[(&str, &str)] = &[
     ("restart", "daemon restart"),
     ("serve", "daemon serve"),
     ("service", "daemon service"),
+    ("totp", "approvals totp"),
 ];
 
 /// Earlier name of `rules`, `check` and `explain`

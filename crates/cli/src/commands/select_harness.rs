@@ -3,17 +3,17 @@
 //! Selects harnesses if the command names none.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 
 use tenterhook_harness::Harness;
 
 use tenterhook_api::HarnessWiring;
 use tenterhook_setup::detect::{DetectedHarness, detect_harnesses};
 
+use super::choices::{ChoiceAnswer, ChoiceList};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::setup::CliHost;
-use crate::terminal::{BOLD, DIM, Terminal};
+use crate::terminal::{DIM, Terminal};
 
 /// Returns harnesses on this machine that can be guarded: all of them, or those that the user chooses.
 pub(super) fn select_harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
@@ -34,7 +34,7 @@ pub(super) fn select_harnesses(context: &Context, all: bool) -> Result<Vec<&'sta
     if !Terminal::is_interactive() || context.terminal.json {
         let names: Vec<_> = here().map(|harness| harness.id).collect();
         let hint = match names.as_slice() {
-            [] => "`tenterhook detect` lists the harnesses on this machine".to_owned(),
+            [] => "`tenterhook install --list` lists the harnesses on this machine".to_owned(),
             names => format!("name them, or use `--all`; found: {}", names.join(", ")),
         };
         return Err(CommandError::user("no harness named, and standard input is not a terminal").hint(hint));
@@ -63,76 +63,31 @@ fn ask_selection(
     known: &[DetectedHarness],
     unguardable: &[DetectedHarness],
 ) -> Result<BTreeSet<usize>, CommandError> {
-    let mut selected: BTreeSet<usize> = known
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| one.state.found && !one.by_machine)
-        .map(|(index, _)| index)
-        .collect();
-    loop {
-        let mut text = String::from("Which agents should Tenterhook guard?\n");
-        for (index, one) in known.iter().enumerate() {
-            let mark = if selected.contains(&index) { "x" } else { " " };
-            let state = match (one.state.wired, one.state.found) {
-                (HarnessWiring::Yes, _) if one.by_machine => ", guarded by machine-wide settings",
-                (HarnessWiring::Yes, _) => ", guarded",
-                (HarnessWiring::Lost | HarnessWiring::Unheeded, _) => ", hooks do not run",
-                (_, true) => ", found",
-                _ => ", not found",
-            };
-            text += &format!(
-                "  [{mark}] {BOLD}{:>2}{BOLD:#} {}{DIM}{state}{DIM:#}\n",
-                index + 1,
-                one.harness.title
-            );
-        }
-        text.extend(unguardable.iter().map(unguardable_line));
-        text += "Press Enter to continue with the marked ones, or type numbers, `all` or `none` to change the marks: ";
-        terminal.stderr().write_all(text.as_bytes())?;
-        let mut line = String::new();
-        // At the end of the input, nothing is selected.
-        if std::io::stdin().read_line(&mut line)? == 0 {
-            return Ok(BTreeSet::new());
-        }
-        let words: Vec<_> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
-        if words.is_empty() {
-            return Ok(selected);
-        }
-        for word in words {
-            toggle_selection(&mut selected, known.len(), word);
-        }
+    let preselected = known.iter().enumerate().filter(|(_, one)| one.state.found && !one.by_machine);
+    let preselected = preselected.map(|(index, _)| index).collect();
+    let list = ChoiceList {
+        question: "Which agents should Tenterhook guard?".to_owned(),
+        rows: known
+            .iter()
+            .map(|one| (one.harness.title.to_owned(), describe_state(one).to_owned()))
+            .collect(),
+        footer: unguardable.iter().map(unguardable_line).collect(),
+        is_single: false,
+        can_leave: false,
+    };
+    match list.ask(terminal, preselected)? {
+        ChoiceAnswer::Chosen(selected) => Ok(selected),
+        ChoiceAnswer::Skip | ChoiceAnswer::Quit => Ok(BTreeSet::new()),
     }
 }
 
-/// Applies one typed word to the selection; an unknown word is ignored.
-fn toggle_selection(selected: &mut BTreeSet<usize>, count: usize, word: &str) {
-    match (word, word.parse::<usize>()) {
-        ("all", _) => *selected = (0..count).collect(),
-        ("none", _) => selected.clear(),
-        (_, Ok(number)) if (1..=count).contains(&number) && !selected.remove(&(number - 1)) => {
-            selected.insert(number - 1);
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_change_the_selection() {
-        let mut selected = BTreeSet::from([0]);
-        for (word, expected) in [
-            ("2", vec![0, 1]),
-            ("1", vec![1]),
-            ("9", vec![1]),
-            ("x", vec![1]),
-            ("all", vec![0, 1, 2]),
-            ("none", vec![]),
-        ] {
-            toggle_selection(&mut selected, 3, word);
-            assert_eq!(selected.iter().copied().collect::<Vec<_>>(), expected, "{word}");
-        }
+/// Describes the state of a harness that can be guarded.
+fn describe_state(one: &DetectedHarness) -> &'static str {
+    match (one.state.wired, one.state.found) {
+        (HarnessWiring::Yes, _) if one.by_machine => ", guarded by machine-wide settings",
+        (HarnessWiring::Yes, _) => ", guarded",
+        (HarnessWiring::Lost | HarnessWiring::Unheeded, _) => ", hooks do not run",
+        (_, true) => ", found",
+        _ => ", not found",
     }
 }

@@ -20,9 +20,9 @@ The secret is in your state directory, readable only by your account. An agent t
 escapes its rules can read it there: see docs/threat-model.md.
 
 Examples:
-  tenterhook totp enroll           scan the secret, then type the app's code
-  tenterhook totp verify 123456
-  tenterhook totp remove";
+  tenterhook approvals totp enroll           scan the secret, then type the app's code
+  tenterhook approvals totp verify 123456
+  tenterhook approvals totp remove";
 
 /// Set up codes of an authenticator app for privileged actions
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if codes.is_enabled() {
         let error = CommandError::user("codes are already set up");
-        return Err(error.hint("to use another app, first run `tenterhook totp remove`"));
+        return Err(error.hint("to use another app, first run `tenterhook approvals totp remove`"));
     }
     confirm::require_confirmation(
         context,
@@ -92,14 +92,14 @@ fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comma
     if let Some(code) = confirm::read_typed_line("Code that the app shows now: ")? {
         return verify_code(context, codes, &code);
     }
-    context.terminal.print("activate the secret with a code: `tenterhook totp verify CODE`\n")?;
+    context.terminal.print("activate the secret with a code: `tenterhook approvals totp verify CODE`\n")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
     let is_first = !codes.is_enabled() && codes.is_pending();
     if !is_first && !codes.is_enabled() {
-        return Err(CommandError::user("codes are not set up").hint("run `tenterhook totp enroll`"));
+        return Err(CommandError::user("codes are not set up").hint("run `tenterhook approvals totp enroll`"));
     }
     if is_first {
         // The first code activates the secret, so a guarded agent must not enter it.
@@ -146,7 +146,9 @@ fn print_status(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comman
     let text = if codes.is_enabled() {
         format!("{GOOD}✓{GOOD:#} codes are set up: every privileged action needs one\n")
     } else if codes.is_pending() {
-        format!("{WARN}not active yet{WARN:#}: activate the secret with `tenterhook totp verify CODE`\n")
+        format!(
+            "{WARN}not active yet{WARN:#}: activate the secret with `tenterhook approvals totp verify CODE`\n"
+        )
     } else {
         "codes are not set up: privileged actions are confirmed on a terminal\n".to_owned()
     };

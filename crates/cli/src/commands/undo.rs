@@ -4,15 +4,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::LedgerHandle;
+use tenterhook_authority::Action;
+use tenterhook_daemon_control::gate::caller_standing;
+use tenterhook_guard::{LedgerHandle, ServiceSettings};
 use tenterhook_home::{Home, call_meta};
 use tenterhook_records::id_reference::{find_record, is_latest};
 use tenterhook_records::recorded::RecordedDecision;
 use tenterhook_undo::{
-    RestorePlan, SnapshotFilter, UndoError, UndoLimits, UndoSelection, UndoStore, format_plan, format_report,
+    RestorePlan, SnapshotFilter, UndoError, UndoSelection, UndoStore, format_plan, format_report,
     format_snapshots,
 };
 
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::DIM;
@@ -48,12 +51,14 @@ pub(crate) struct Args {
     /// Also replace files that changed after the call; they are saved first
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let store =
-        UndoStore::open(&home.undo(), UndoLimits::default()).map_err(|error| to_command_error(&error))?;
+    let store = UndoStore::open(&home.undo(), ServiceSettings::of(home).0.undo)
+        .map_err(|error| to_command_error(&error))?;
     if args.target.as_deref() == Some("list") {
         return list(context, &store);
     }
@@ -69,6 +74,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             results.push(json!({"snapshot": snapshot.id, "plan": plan}));
             print_plan(context, &plan)?;
             continue;
+        }
+        if args.force && plan.count_conflicts() > 0 {
+            refuse_guarded_agent(context, &plan, &args.proof)?;
         }
         let report = store
             .restore(&plan, args.force, call_meta::now_ms())
@@ -92,6 +100,21 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         ))?;
     }
     Ok(if left > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Lets a guarded agent replace newer work only with a code of the user. The user needs no confirmation beyond `--force`,
+/// because the replaced files are saved first.
+fn refuse_guarded_agent(
+    context: &Context,
+    plan: &RestorePlan,
+    proof: &ProofArgs,
+) -> Result<(), CommandError> {
+    let (_, is_guarded) = caller_standing(context.home()?, Action::UndoForce)?;
+    if !is_guarded {
+        return Ok(());
+    }
+    let detail = json!({"snapshot": plan.snapshot.id, "changed_after_the_call": plan.count_conflicts()});
+    confirm::require_confirmation(context, Action::UndoForce, detail, proof)
 }
 
 fn list(context: &Context, store: &UndoStore) -> Result<ExitCode, CommandError> {

@@ -166,7 +166,7 @@ const MANAGED: &str =
 const MANAGED_FILE: &str = "managed-settings.json";
 
 /// Warnings about settings in Claude Code's other files that disable hooks, and about the HTTP transport.
-fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
+pub(super) fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
     let mut files =
         vec![order.user_directory.join("settings.json"), Path::new("/").join(MANAGED).join(MANAGED_FILE)];
     let projects = order.project.iter().map(|root| root.join(".claude"));

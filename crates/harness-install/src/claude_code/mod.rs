@@ -3,6 +3,7 @@
 //! Installs hooks into Claude Code, and runs it.
 
 pub mod adopt;
+mod guarded_run;
 pub mod install;
 mod launch;
 mod remote_settings;
@@ -18,4 +19,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["claude"], traces: &[".claude"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Ok(guarded_run::RUN),
 };

@@ -18,4 +18,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Err("it can run hooks in a background process that other sessions share"),
 };

@@ -55,7 +55,7 @@ pub(super) fn timeout_s(event: &str) -> u64 {
     if event == "SessionEnd" { SESSION_END_TIMEOUT_SECONDS } else { HOOK_TIMEOUT_SECONDS }
 }
 
-fn hooks(order: &InstallRequest) -> Result<HookSettings, InstallError> {
+pub(super) fn hooks(order: &InstallRequest) -> Result<HookSettings, InstallError> {
     let entries = entries(&HARNESS, |row| {
         let handler = JsonNode::object([
             ("type", JsonNode::text("command")),
@@ -94,21 +94,16 @@ fn look(text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
 
 /// An entry in Codex's list of trusted hooks: the hook's key, and the digest of its trusted definition.
 #[derive(Debug)]
-struct HookTrust {
-    key: String,
-    hash: String,
+pub(super) struct HookTrust {
+    pub(super) key: String,
+    pub(super) hash: String,
 }
 
 /// Keys and digests of Tenterhook's hooks, computed from the settings as they will be written.
-fn trusts(path: &std::path::Path, hooks: &HookSettings) -> Result<Vec<HookTrust>, InstallError> {
+pub(super) fn trusts(path: &std::path::Path, hooks: &HookSettings) -> Result<Vec<HookTrust>, InstallError> {
     let before = file::read(path)?.unwrap_or_default();
     let text = file::text(path, &before)?;
-    let at = |SettingsError { line, column, what }| InstallError::Settings {
-        path: path.to_owned(),
-        line,
-        column,
-        what,
-    };
+    let at = |error: SettingsError| error.at(path);
     let edited = hooks.insert(text, &CreatedContainers::default()).map_err(at)?;
     let source = JsoncSource::parse(jsonc::split_mark(&edited.text).1).map_err(at)?;
     let mut trusts = Vec::new();
@@ -184,12 +179,7 @@ fn settings(
 ) -> Result<TomlSettings, InstallError> {
     let before = file::read(config)?.unwrap_or_default();
     let text = file::text(config, &before)?;
-    let at = |SettingsError { line, column, what }| InstallError::Settings {
-        path: config.to_owned(),
-        line,
-        column,
-        what,
-    };
+    let at = |error: SettingsError| error.at(config);
     let mut wanted =
         vec![TomlSetting { table: vec!["features".into()], key: "hooks".into(), value: "true".into() }];
     let (mut untrusted, mut disabled) = (false, false);

@@ -2,6 +2,7 @@
 
 //! Installs hooks into Codex CLI and Codex Desktop, and runs Codex CLI.
 
+mod guarded_run;
 mod install;
 mod launch;
 mod requirements;
@@ -16,6 +17,7 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["codex"], traces: &[".codex"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Ok(guarded_run::RUN),
 };
 
 /// Codex Desktop's row of the client table.
@@ -23,5 +25,6 @@ pub(crate) const DESKTOP_CLIENT: ClientRow = ClientRow {
     harness: &DESKTOP,
     signs: ClientSigns { programs: &[], traces: &["/Applications/Codex.app", "Applications/Codex.app"] },
     launch: Err("it has a window; it reads the settings of Codex CLI, which can be tested"),
+    guarded_run: Err("it has a window and is not started for one run"),
     ..CLIENT
 };

@@ -12,4 +12,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["cn"], traces: &[".continue"] },
     installer: None,
     launch: Err("it calls no hooks"),
+    guarded_run: Err("it calls no hooks"),
 };

@@ -15,4 +15,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["copilot"], traces: &[".copilot"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Err("it reads hooks only from its own directories and from the project"),
 };

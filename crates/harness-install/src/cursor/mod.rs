@@ -14,4 +14,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
     installer: Some(install::INSTALLER),
     launch: Err("its models are only available through its vendor's services"),
+    guarded_run: Err("it reads hooks only from its own directory and from the project"),
 };

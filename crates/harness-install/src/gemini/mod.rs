@@ -15,4 +15,7 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["gemini"], traces: &[".gemini"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Err(
+        "it skips a settings file for one run unless root owns the file and every directory above it",
+    ),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A parsed text that keeps the position of every token.
 
-use std::{collections::HashSet, ops::Range};
+use std::{collections::HashSet, ops::Range, path::Path};
 
 use jsonc_parser::{
     CollectOptions, CommentCollectionStrategy, ParseOptions,
@@ -10,6 +10,8 @@ use jsonc_parser::{
     parse_to_ast,
     tokens::Token,
 };
+
+use crate::InstallError;
 
 /// Reason why a text cannot be edited, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +23,14 @@ pub struct SettingsError {
     pub column: usize,
     /// Description of the problem.
     pub what: String,
+}
+
+impl SettingsError {
+    /// The error with the path of the file that the text is from.
+    pub(crate) fn at(self, path: &Path) -> InstallError {
+        let Self { line, column, what } = self;
+        InstallError::Settings { path: path.to_owned(), line, column, what }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,7 +53,7 @@ pub fn write_launch_settings(launch: &ClientLaunch, directory: &Path) -> Result<
     for (keys, value) in launch.settings {
         let value = jsonc::JsonNode::Raw((*value).to_owned());
         let switch = jsonc::switch::RequiredSetting { path: keys, value, only_if_missing: false };
-        text = jsonc::switch::set(&text, &switch).map_err(|flaw| at(&path, flaw))?.0;
+        text = jsonc::switch::set(&text, &switch).map_err(|flaw| flaw.at(&path))?.0;
     }
     write(&path, &text)
 }
@@ -86,7 +86,7 @@ fn keep_hook_keys(
         let hook = format!("{}'", hook_program_in(real).display());
         jsonc::keep_hooks(text, launch.hook_keys, |command| command.contains(&hook))
     };
-    kept.map_err(|flaw| at(path, flaw))
+    kept.map_err(|flaw| flaw.at(path))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), InstallError> {
@@ -94,9 +94,4 @@ fn write(path: &Path, text: &str) -> Result<(), InstallError> {
         fs_err::create_dir_all(directory)?;
     }
     Ok(fs_err::write(path, text)?)
-}
-
-fn at(path: &Path, flaw: jsonc::SettingsError) -> InstallError {
-    let jsonc::SettingsError { line, column, what } = flaw;
-    InstallError::Settings { path: path.to_owned(), line, column, what }
 }

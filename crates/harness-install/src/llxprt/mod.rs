@@ -17,4 +17,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Err("the hooks of such a run would replace those of your and your project's settings"),
 };

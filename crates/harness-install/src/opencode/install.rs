@@ -34,12 +34,12 @@ pub(super) const INSTALLER: Installer = Installer {
 const PLUGIN_FILE: &str = "tenterhook.js";
 
 /// Whether Tenterhook wrote the plugin path, for any root of the file system.
-fn is_our_plugin(name: &str) -> bool {
+pub(super) fn is_our_plugin(name: &str) -> bool {
     name.starts_with("file:///") && name.ends_with("/opencode/tenterhook.js")
 }
 
 /// Template of the plugin; quoted names between `@` are replaced.
-const PLUGIN: &str = include_str!("plugin.js");
+pub(super) const PLUGIN: &str = include_str!("plugin.js");
 
 fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let owned = plugin_file(order, PLUGIN, events::EVENTS)?;

@@ -2,6 +2,7 @@
 
 //! Installs hooks into OpenCode, and runs it.
 
+mod guarded_run;
 mod install;
 mod launch;
 
@@ -15,4 +16,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Ok(guarded_run::RUN),
 };

@@ -15,4 +15,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["pi"], traces: &[".pi/agent"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Err("its options for extensions of one run have not been tested"),
 };

@@ -15,6 +15,10 @@ use crate::{
     jsonc::{self, HookSignature, JsonNode, switch::RequiredSetting},
 };
 
+/// Directory of the machine's settings, relative to the root of the file system.
+pub(super) const MACHINE_DIRECTORY: &str =
+    if cfg!(target_os = "macos") { "Library/Application Support/QwenCode" } else { "etc/qwen-code" };
+
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "qwen",
     variables: &[],
@@ -24,11 +28,7 @@ pub(super) const INSTALLER: Installer = Installer {
         SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Outranks {
-        directory: if cfg!(target_os = "macos") {
-            "Library/Application Support/QwenCode"
-        } else {
-            "etc/qwen-code"
-        },
+        directory: MACHINE_DIRECTORY,
         bypasses: &[
             "`QWEN_CODE_SAFE_MODE` in a project's `.env` or `.qwen/.env`, or where Qwen Code is started",
             "the flags `--safe-mode` and `--bare`",

@@ -2,6 +2,7 @@
 
 //! Installs hooks into Qwen Code, and runs it.
 
+mod guarded_run;
 mod install;
 mod launch;
 mod safe_mode;
@@ -16,4 +17,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["qwen"], traces: &[".qwen"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
+    guarded_run: Ok(guarded_run::RUN),
 };

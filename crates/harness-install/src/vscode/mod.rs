@@ -20,4 +20,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     },
     installer: Some(install::INSTALLER),
     launch: Err("it runs in an editor with a window"),
+    guarded_run: Err("it is an editor, which is not started for one run"),
 };

@@ -2,7 +2,7 @@
 
 //! `service`: installs the daemon as a system service, which restarts it after a crash.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -82,11 +82,29 @@ pub(in crate::commands) fn run(context: &Context, args: &Args) -> Result<ExitCod
     }
 }
 
-fn install_service(
+/// A written service.
+pub(in crate::commands) struct WrittenService {
+    /// Path of the unit or property list.
+    pub(in crate::commands) path: PathBuf,
+    /// Commands that start it.
+    start_commands: Vec<Vec<String>>,
+}
+
+/// Writes the service of this state directory and starts it.
+pub(in crate::commands) fn start_service(context: &Context) -> Result<WrittenService, CommandError> {
+    write_service(context, &define_service(context, &DaemonArgs::default())?, true)
+}
+
+/// Path of this account's service file.
+pub(in crate::commands) fn service_path(context: &Context) -> Result<PathBuf, CommandError> {
+    InitSystem::of_platform().path(&context.env, context.home()?.is_machine_wide())
+}
+
+fn write_service(
     context: &Context,
     service: &ServiceDefinition,
     start: bool,
-) -> Result<ExitCode, CommandError> {
+) -> Result<WrittenService, CommandError> {
     let (home, manager) = (context.home()?, InitSystem::of_platform());
     let path = manager.path(&context.env, service.is_system)?;
     let text = manager.to_file_text(service);
@@ -98,10 +116,19 @@ fn install_service(
         }
         write_atomic(&path, text.as_bytes(), 0o644)?;
     }
-    let commands = manager.start_commands(&path, service.is_system);
+    let start_commands = manager.start_commands(&path, service.is_system);
     if start {
-        commands.iter().try_for_each(|words| run_command(words))?;
+        start_commands.iter().try_for_each(|words| run_command(words))?;
     }
+    Ok(WrittenService { path, start_commands })
+}
+
+fn install_service(
+    context: &Context,
+    service: &ServiceDefinition,
+    start: bool,
+) -> Result<ExitCode, CommandError> {
+    let WrittenService { path, start_commands: commands } = write_service(context, service, start)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"file": path, "started": start, "commands": commands}))?;
         return Ok(ExitCode::SUCCESS);

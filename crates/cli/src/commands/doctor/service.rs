@@ -50,7 +50,7 @@ pub(super) fn check_service(examination: &mut Examination<'_>) {
     if !Enrolment::of(&home).is_enabled() {
         examination
             .warning("authority", "anyone with access to your terminal can weaken protection")
-            .fix("require a code from your phone: `tenterhook totp enroll`");
+            .fix("require a code from your phone: `tenterhook approvals totp enroll`");
     }
 }
 

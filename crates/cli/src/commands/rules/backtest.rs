@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD, Terminal, WARN, count, style_of, tame};
 use tenterhook_ledger_commands::ledger::{ProgressBar, parse_time};
-use tenterhook_terminal_text::fit;
 
 const EXAMPLES: &str = "\
 Evaluates every recorded event again: with the rule packs, the organisation's rules and FILE in place of your \
@@ -79,7 +78,8 @@ pub(in crate::commands) fn run(context: &Context, args: &Args) -> Result<ExitCod
 
 fn replay_text(replay: &ReplayReport, limit: usize, took_ms: u64) -> String {
     // Number, both verdicts and the gaps between the columns.
-    let room = Terminal::width().saturating_sub(29);
+    let layout = Terminal::table_layout();
+    let room = layout.width.saturating_sub(29);
     let (width, by_width) = (room * 2 / 3, room - room * 2 / 3);
     let mut text = String::new();
     for difference in replay.differences.iter().take(limit) {
@@ -90,8 +90,8 @@ fn replay_text(replay: &ReplayReport, limit: usize, took_ms: u64) -> String {
             difference.seq,
             difference.was.label(),
             difference.now.label(),
-            fit(&tame(&difference.what), width),
-            fit(&tame(by.map_or("", String::as_str)), by_width).trim_end(),
+            layout.cell(&tame(&difference.what), width),
+            layout.cell(&tame(by.map_or("", String::as_str)), by_width).trim_end(),
         );
     }
     let more = replay.differences.len().saturating_sub(limit) + usize::try_from(replay.unnamed).unwrap_or(0);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where a shell reads its `PATH` and completions from, and what is missing there.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use fs_err::OpenOptions;
+use tenterhook_command::env::Env;
+use tenterhook_harness_install::quote;
+use tenterhook_home::regular_file;
+
+use crate::error::CommandError;
+
+/// Comment above the lines that `init` adds to a file of the user.
+const MARK: &str = "# added by `tenterhook init`";
+
+/// A shell whose files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UserShell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// Text to add to a file of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProfileAddition {
+    pub(super) file: PathBuf,
+    /// Lines to append; for a file of its own, the whole content.
+    pub(super) text: String,
+    /// Whether the file belongs to Tenterhook alone.
+    pub(super) is_own_file: bool,
+}
+
+impl UserShell {
+    /// The login shell, according to `SHELL`.
+    pub(super) fn of(env: &Env) -> Option<Self> {
+        let shell = env.all.get("SHELL")?;
+        match Path::new(shell).file_name()?.to_str()? {
+            "bash" => Some(Self::Bash),
+            "zsh" => Some(Self::Zsh),
+            "fish" => Some(Self::Fish),
+            _ => None,
+        }
+    }
+
+    /// Name of the shell, as `self completions` takes it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+        }
+    }
+
+    /// The line that puts a directory on the `PATH`.
+    pub(super) fn path_addition(self, env: &Env, directory: &Path) -> Option<ProfileAddition> {
+        let home = env.home.as_deref()?;
+        let shown = match directory.strip_prefix(home) {
+            Ok(below) if is_plain(below) => format!("\"$HOME/{}\"", below.display()),
+            _ => quote(directory.to_str()?),
+        };
+        Some(match self {
+            Self::Fish => ProfileAddition {
+                file: config_directory(env)?.join("fish/conf.d/tenterhook.fish"),
+                text: format!("{MARK}\nfish_add_path {shown}\n"),
+                is_own_file: true,
+            },
+            Self::Bash | Self::Zsh => ProfileAddition {
+                file: self.startup_file(env)?,
+                text: format!("export PATH={shown}:\"$PATH\"\n"),
+                is_own_file: false,
+            },
+        })
+    }
+
+    /// What makes the shell complete Tenterhook's words. `script` is the completion script.
+    pub(super) fn completion_addition(self, env: &Env, script: &str) -> Option<ProfileAddition> {
+        let own = |file| ProfileAddition { file, text: script.to_owned(), is_own_file: true };
+        Some(match self {
+            Self::Bash => own(data_directory(env)?.join("bash-completion/completions/tenterhook")),
+            Self::Fish => own(config_directory(env)?.join("fish/completions/tenterhook.fish")),
+            // zsh reads completions only from directories that were listed before `compinit` ran, and every
+            // configuration runs it at another place.
+            Self::Zsh => ProfileAddition {
+                file: self.startup_file(env)?,
+                text: "(( $+functions[compdef] && $+commands[tenterhook] )) && source <(tenterhook self completions zsh)\n"
+                    .to_owned(),
+                is_own_file: false,
+            },
+        })
+    }
+
+    /// Files with completions that a package installed.
+    pub(super) fn packaged_completions(self) -> &'static [&'static str] {
+        match self {
+            Self::Bash => &["/usr/share/bash-completion/completions/tenterhook"],
+            Self::Zsh => &[
+                "/usr/share/zsh/vendor-completions/_tenterhook",
+                "/usr/share/zsh/site-functions/_tenterhook",
+                "/usr/local/share/zsh/site-functions/_tenterhook",
+                "/opt/homebrew/share/zsh/site-functions/_tenterhook",
+            ],
+            Self::Fish => &[
+                "/usr/share/fish/vendor_completions.d/tenterhook.fish",
+                "/usr/local/share/fish/vendor_completions.d/tenterhook.fish",
+                "/opt/homebrew/share/fish/vendor_completions.d/tenterhook.fish",
+            ],
+        }
+    }
+
+    fn startup_file(self, env: &Env) -> Option<PathBuf> {
+        let home = env.home.as_deref()?;
+        let zdotdir = env.all.get("ZDOTDIR").map(PathBuf::from).filter(|directory| directory.is_absolute());
+        Some(match self {
+            Self::Bash if cfg!(target_os = "macos") => home.join(".bash_profile"),
+            Self::Bash => home.join(".bashrc"),
+            Self::Zsh => zdotdir.unwrap_or_else(|| home.to_owned()).join(".zshrc"),
+            Self::Fish => config_directory(env)?.join("fish/config.fish"),
+        })
+    }
+}
+
+impl ProfileAddition {
+    /// Whether the file already has the text.
+    pub(super) fn is_present(&self) -> bool {
+        let Ok(Some(text)) = regular_file(&self.file) else { return false };
+        self.is_own_file || text.lines().any(|line| line.trim() == self.text.trim())
+    }
+
+    /// Adds the text, unless the file already has it. The rest of the file, its mode and a link to it are kept.
+    pub(super) fn write(&self) -> Result<(), CommandError> {
+        if self.is_present() {
+            return Ok(());
+        }
+        if let Some(directory) = self.file.parent() {
+            fs_err::create_dir_all(directory)?;
+        }
+        let before = regular_file(&self.file)?.unwrap_or_default();
+        let gap = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        let text = if self.is_own_file { self.text.clone() } else { format!("{gap}\n{MARK}\n{}", self.text) };
+        // Appended and not replaced, because such files are often links into another directory.
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.file)?;
+        Ok(file.write_all(text.as_bytes())?)
+    }
+}
+
+/// Whether the path can be written in double quotes without escapes.
+fn is_plain(path: &Path) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+ ".contains(letter);
+    path.to_str().is_some_and(|path| path.chars().all(is_plain))
+}
+
+fn config_directory(env: &Env) -> Option<PathBuf> {
+    let given = env.xdg_config_home.clone().filter(|directory| directory.is_absolute());
+    given.or_else(|| Some(env.home.as_deref()?.join(".config")))
+}
+
+fn data_directory(env: &Env) -> Option<PathBuf> {
+    let given = env.all.get("XDG_DATA_HOME").map(PathBuf::from).filter(|directory| directory.is_absolute());
+    given.or_else(|| Some(env.home.as_deref()?.join(".local/share")))
+}

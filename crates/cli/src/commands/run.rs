@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `run`: guards one run of an agent without a change to its settings.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{ExitCode, ExitStatus};
+
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+use serde_json::json;
+use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_setup::guarded_run::{GuardedRun, plan_run};
+use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::read_input;
+use crate::setup::CliHost;
+use crate::terminal::{DIM, WARN, tame};
+
+const EXAMPLES: &str = "\
+The hooks apply to this run only, and the settings of the agent are not changed. Arguments after AGENT, standard \
+input and output, signals and the exit code are passed through. If the settings already contain the hooks, the \
+agent is started as it is. Agents that take settings for one run: claude, codex, qwen, opencode. For the others, \
+use `tenterhook install`.
+
+Exit codes: that of the agent; 128 and the number of the signal that ended it; 127 if the agent is not installed; \
+2 if it cannot be guarded for one run.
+
+Examples:
+  tenterhook run claude
+  tenterhook run claude -p 'fix the failing test'
+  tenterhook run ./node_modules/.bin/codex exec 'update the docs'
+  tenterhook run --dry-run opencode               what would be added";
+
+/// Exit code if the agent's program is missing, as in shells.
+const EXIT_NOT_FOUND: u8 = 127;
+/// Exit code of a program that a signal ended, before the signal's number is added.
+const EXIT_SIGNAL_BASE: i32 = 128;
+
+/// Guard one run of an agent without changing its settings
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "tenterhook run [OPTIONS] <AGENT> [ARGS]...")]
+pub(crate) struct Args {
+    /// Print what would be added to the run, without running the agent
+    #[arg(long)]
+    dry_run: bool,
+    /// Agent, such as `claude` or the path of its program, and its arguments
+    // One list, so that options after AGENT belong to the agent, even if Tenterhook has an option of that name.
+    #[arg(value_name = "AGENT", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let Some((agent, rest)) = args.command.split_first() else {
+        return Err(CommandError::user("no agent named"));
+    };
+    let home = context.home()?;
+    if home.is_machine_wide() {
+        return Err(CommandError::user("`run` guards a run of your account").hint("omit `--system`"));
+    }
+    let (harness, program) = find_agent(agent)?;
+    let host = CliHost { context, home };
+    let setup = host.setup();
+    let guarded = plan_run(&setup, harness, rest)?;
+    if args.dry_run {
+        return print_plan(context, harness, &program, &guarded);
+    }
+    let mut command = Command::new(&program);
+    let mut directory = None;
+    match &guarded {
+        GuardedRun::BySettings { scope } => {
+            let text = format!("already guarded by its settings ({scope}), so nothing is added to this run");
+            context.terminal.eprint(&format!("{DIM}{}: {}{DIM:#}\n", harness.title, tame(&text)))?;
+        }
+        GuardedRun::ByAdditions(run) => {
+            directory = Some(run.write_files(&setup)?);
+            command.args(&run.args).envs(run.variables.iter().map(|(name, value)| (name, value)));
+            for note in &run.notes {
+                context.terminal.eprint(&format!("{WARN}note{WARN:#}: {}\n", tame(note)))?;
+            }
+        }
+    }
+    command.args(rest);
+    // The settings of the run are removed after the agent has ended.
+    let status = run_command(command);
+    drop(directory);
+    match status {
+        Ok(status) => Ok(exit_code_of(status)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let message = format!("`{}` was not found", program.to_string_lossy());
+            let hint = format!("install {}, or name the path of its program", harness.title);
+            let _ = context.terminal.report(&CommandError::not_found(message).hint(hint));
+            Ok(ExitCode::from(EXIT_NOT_FOUND))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Finds the harness of an agent that is named by its program, the program's path, or the harness's id. Returns the
+/// program to start too.
+fn find_agent(agent: &OsStr) -> Result<(&'static Harness, OsString), CommandError> {
+    let name = Path::new(agent).file_name().and_then(OsStr::to_str);
+    let by_program = HARNESSES.iter().find(|harness| {
+        name.is_some_and(|name| harness.programs().contains(&name)) && harness.installer().is_some()
+    });
+    if let Some(harness) = by_program {
+        return Ok((harness, agent.to_owned()));
+    }
+    let harness = read_input::parse_harness(&agent.to_string_lossy())?;
+    let program = harness.programs().first();
+    // A harness without a program of its own cannot be guarded for one run either; that is reported later.
+    Ok((harness, program.map_or_else(|| agent.to_owned(), OsString::from)))
+}
+
+fn print_plan(
+    context: &Context,
+    harness: &Harness,
+    program: &OsStr,
+    guarded: &GuardedRun,
+) -> Result<ExitCode, CommandError> {
+    let text = |value: &OsString| value.to_string_lossy().into_owned();
+    let (scope, args, variables, notes) = match guarded {
+        GuardedRun::BySettings { scope } => (Some(scope.clone()), Vec::new(), Vec::new(), Vec::new()),
+        GuardedRun::ByAdditions(run) => {
+            let variables = run.variables.iter().map(|(name, value)| ((*name).to_owned(), text(value)));
+            (None, run.args.iter().map(text).collect(), variables.collect(), run.notes.clone())
+        }
+    };
+    let program = program.to_string_lossy();
+    if context.terminal.json {
+        context.terminal.print_json(&json!({
+            "harness": harness.id,
+            "program": program,
+            "guarded_by_settings": scope,
+            "args": args,
+            "variables": variables.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+            "notes": notes,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut lines = vec![format!("runs `{program}` ({})", harness.title)];
+    lines.extend(scope.map(|scope| format!("adds nothing: its settings guard it already ({scope})")));
+    lines.extend(
+        variables.iter().map(|(name, value)| format!("{DIM}variable{DIM:#}  {name}={}", tame(value))),
+    );
+    lines.extend(args.iter().map(|arg| format!("{DIM}argument{DIM:#}  {}", tame(arg))));
+    lines.extend(notes.iter().map(|note| format!("{WARN}note{WARN:#}: {}", tame(note))));
+    context.terminal.print(&(lines.join("\n") + "\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the agent until it ends, and passes signals to it.
+fn run_command(mut command: Command) -> std::io::Result<ExitStatus> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        // The signals are caught before the agent starts, so that none of them ends only this process.
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut quit = signal(SignalKind::quit())?;
+        let mut child = command.spawn()?;
+        let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        loop {
+            let (number, is_typed) = tokio::select! {
+                status = child.wait() => return status,
+                _ = terminate.recv() => (Signal::TERM, false),
+                _ = hangup.recv() => (Signal::HUP, false),
+                _ = interrupt.recv() => (Signal::INT, true),
+                _ = quit.recv() => (Signal::QUIT, true),
+            };
+            // The terminal sends typed signals to every process in the foreground, also to the agent.
+            if let Some(pid) = pid
+                && !(is_typed && is_in_foreground())
+            {
+                // The agent may have ended; the next turn of the loop notices it.
+                let _ = kill_process(pid, number);
+            }
+        }
+    })
+}
+
+/// Whether this process is in the foreground of a terminal.
+fn is_in_foreground() -> bool {
+    let terminal = File::options().read(true).open("/dev/tty");
+    terminal.is_ok_and(|terminal| rustix::termios::tcgetpgrp(&terminal).ok() == Some(getpgrp()))
+}
+
+fn exit_code_of(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| Some(EXIT_SIGNAL_BASE + status.signal()?));
+    code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+}

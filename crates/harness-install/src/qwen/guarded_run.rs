@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Hooks for one run of Qwen Code: a copy of the machine's settings with Tenterhook's hooks, which a variable names.
+//! Measured on 0.24.4: the hooks run after those of the user's and the project's settings, and Qwen Code reads the file
+//! regardless of its owner.
+
+use std::path::{Path, PathBuf};
+
+use super::install::{INSTALLER, MACHINE_DIRECTORY};
+use crate::guarded_run::{RefusedOption, RunAdditions, RunRequest, RunSettings, first_editor, read_text};
+use crate::{InstallError, InstallRequest, SettingsScope, WarningLevel};
+
+/// Variable that names the machine's settings file.
+const SYSTEM_SETTINGS: &str = "QWEN_CODE_SYSTEM_SETTINGS_PATH";
+
+pub(super) const RUN: RunSettings = RunSettings {
+    refused_options: &[
+        RefusedOption::new("--safe-mode", "Qwen Code then runs no hooks"),
+        RefusedOption::new("--bare", "Qwen Code then runs no hooks"),
+    ],
+    refused_variables: &["QWEN_CODE_SAFE_MODE"],
+    additions,
+};
+
+fn additions(request: &RunRequest<'_>) -> Result<RunAdditions, InstallError> {
+    let machine = request.variables.get(SYSTEM_SETTINGS).map(PathBuf::from);
+    let machine = machine.unwrap_or_else(|| Path::new("/").join(MACHINE_DIRECTORY).join("settings.json"));
+    let order = InstallRequest {
+        scope: SettingsScope::Machine(PathBuf::from("/")),
+        account_homes: request.user.user_home.iter().cloned().collect(),
+        ..request.order()
+    };
+    let mut additions = RunAdditions::default();
+    if let Some((path, editor)) = first_editor((INSTALLER.pieces)(&order)?) {
+        additions.variables.push((SYSTEM_SETTINGS, path.clone().into()));
+        additions.add_settings(path, &read_text(&machine)?, editor.as_ref())?;
+    }
+    // The hooks of the machine's settings run even if the user's settings turn hooks off. Notes about other hooks
+    // apply to every scope.
+    if let Some((_, editor)) = first_editor((INSTALLER.pieces)(&request.order())?) {
+        let mut warnings = editor.warnings("").map_err(|error| error.at(&machine))?;
+        warnings.retain(|warning| warning.weight == WarningLevel::Note);
+        additions.warnings.extend(warnings);
+    }
+    Ok(additions)
+}
