@@ -90,7 +90,7 @@ bench-peers: build ## Compare with other guards (installed from their registries
 
 # Files and directories that `make score` reads; see `python3 benches/score/score.py --help`. PEERS=1 also
 # scores the other guards.
-CORPORA ?= tests/corpus/held-out.jsonl tests/corpus/held-out-classes.jsonl tests/corpus/held-out-calls.jsonl
+CORPORA ?= $(wildcard tests/corpus/held-out*.jsonl)
 PEERS ?=
 
 score: ## Score the rules on corpora: dangerous calls stopped, false alarms (CORPORA="all.cm …", PEERS=1 for other guards)

@@ -222,8 +222,8 @@ main() {
         "$prefix/bin/tenterhook" self refresh || echo "note: hooks and daemon are still old: run \`tenterhook self refresh\`" >&2
     fi
     case :${PATH:-}: in
-        *":$prefix/bin:"*) echo "next: tenterhook audit" ;;
-        *) echo "next: add $prefix/bin to your PATH, e.g.  export PATH=\"$prefix/bin:\$PATH\"" ;;
+        *":$prefix/bin:"*) echo "next: tenterhook init" ;;
+        *) echo "next: $prefix/bin/tenterhook init    (it also offers to add $prefix/bin to your PATH)" ;;
     esac
 }
 
