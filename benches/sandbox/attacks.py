@@ -131,17 +131,28 @@ def run_all(stage: Stage, arguments: argparse.Namespace) -> dict:
         for kind, items, run in (("attack", attacks, run_attack), ("work", works, run_work)):
             for item in items:
                 base = results[NONE].get(item.name)
-                if base and base["result"] in ("n/a", "FAILED"):
+                if base and base["result"] == "n/a":
                     result = {"result": "n/a", "evidence": base["evidence"]}
                 else:
                     result = run(stage, item, wrapper, prepare)
-                if name == NONE and result["result"] in ("held", "broken"):
+                if name == NONE and result["result"] in ("held", "broken", "FAILED"):
                     result["result"] = "n/a"
                 result["evidence"] = hide_run_names(result["evidence"], stage)
                 results[name][item.name] = result
                 if arguments.verbose:
                     print(f"{name:12} {item.name:32} {result['result']:7} {result['evidence'][:150]}", flush=True)
     return results
+
+
+def first_version(output: str) -> str:
+    """The first line with a number, without what comes before the version."""
+    line = next((line for line in output.splitlines() if re.search(r"\d", line)), "")
+    return line.removeprefix("Version:").strip()
+
+
+def without_directories(command: str) -> str:
+    """A command line without directories of this machine."""
+    return re.sub(r"(?<![\w{}])/\S*/", "", command)
 
 
 def print_list() -> None:
@@ -166,18 +177,20 @@ def main() -> int:
         versions = {}
         for name, command in named(arguments.version_of, stage).items():
             stage.project.mkdir(parents=True, exist_ok=True)
-            versions[name] = stage.run_outside(command).stdout.decode(errors="replace").strip()
+            versions[name] = first_version(stage.run_outside(command).stdout.decode(errors="replace"))
         results = run_all(stage, arguments)
         record = {
             "at": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "kind": "sandbox", "ran_on": describe_machine(stage),
-            "versions": versions, "wrappers": dict(value.split("=", 1) for value in arguments.wrapper), "results": results,
+            "versions": versions, "results": results,
+            "wrappers": {name: without_directories(command)
+                         for name, _, command in (value.partition("=") for value in arguments.wrapper)},
         }
     finally:
         stage.close()
     print(report.table(record))
     print(report.totals(record))
     if arguments.json:
-        arguments.json.write_text(json.dumps(record, indent=1) + "\n")
+        arguments.json.write_text(json.dumps(record) + "\n")
     return 1 if report.problems(record, arguments.must_hold, set(arguments.allow)) else 0
 
 

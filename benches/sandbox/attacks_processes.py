@@ -13,7 +13,7 @@ import termios
 import time
 from pathlib import Path
 
-from registry import MARK, add, attack, changed, leaked, reported
+from registry import MARK, add, attack, leaked, reported
 import syscall_numbers as sys_call
 
 PTRACE_ATTACH, PTRACE_DETACH, PTRACE_PEEKDATA = 16, 17, 2

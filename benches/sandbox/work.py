@@ -247,7 +247,7 @@ def terminate(t):
     time.sleep(5)
 
 
-@work("the interrupt key ends the command", exit_code=-1, launch={"interrupt-key"}, timeout_seconds=8)
+@work("the interrupt key reaches the command as SIGINT", exit_code=-1, launch={"interrupt-key"}, timeout_seconds=8)
 def interrupt_key(t):
     signal.signal(signal.SIGINT, lambda *_: finish(t, 7))
     t.report(b"ready ")
