@@ -117,13 +117,14 @@ def hide_run_names(text: str, stage: Stage) -> str:
     return re.sub(r"out-[0-9a-f]{6}", "out", text)
 
 
-def run_all(stage: Stage, arguments: argparse.Namespace) -> dict:
+def run_all(stage: Stage, arguments: argparse.Namespace, record: dict) -> None:
+    """Run everything in every wrapper. The file is written after each wrapper, so that a run that is ended is not lost."""
     wrappers = {NONE: [], **named(arguments.wrapper, stage)}
     prepares = named(arguments.prepare, stage)
     chosen = re.compile(arguments.only)
     attacks = [item for item in ATTACKS.values() if chosen.search(item.name) or chosen.search(item.group)]
     works = [item for item in WORK.values() if chosen.search(item.name) or chosen.search("ordinary work")]
-    results: dict[str, dict[str, dict]] = {}
+    results: dict[str, dict[str, dict]] = record["results"]
     for name, wrapper in wrappers.items():
         prepare = prepares.get(name)
         stage.build(prepare)
@@ -134,14 +135,18 @@ def run_all(stage: Stage, arguments: argparse.Namespace) -> dict:
                 if base and base["result"] == "n/a":
                     result = {"result": "n/a", "evidence": base["evidence"]}
                 else:
-                    result = run(stage, item, wrapper, prepare)
+                    try:
+                        result = run(stage, item, wrapper, prepare)
+                    except OSError as error:
+                        result = {"result": "broken", "evidence": f"the runner failed: {error}"}
                 if name == NONE and result["result"] in ("held", "broken", "FAILED"):
                     result["result"] = "n/a"
                 result["evidence"] = hide_run_names(result["evidence"], stage)
                 results[name][item.name] = result
                 if arguments.verbose:
                     print(f"{name:12} {item.name:32} {result['result']:7} {result['evidence'][:150]}", flush=True)
-    return results
+        if arguments.json:
+            arguments.json.write_text(json.dumps(record) + "\n")
 
 
 def first_version(output: str) -> str:
@@ -178,19 +183,17 @@ def main() -> int:
         for name, command in named(arguments.version_of, stage).items():
             stage.project.mkdir(parents=True, exist_ok=True)
             versions[name] = first_version(stage.run_outside(command).stdout.decode(errors="replace"))
-        results = run_all(stage, arguments)
         record = {
             "at": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "kind": "sandbox", "ran_on": describe_machine(stage),
-            "versions": versions, "results": results,
+            "versions": versions, "results": {},
             "wrappers": {name: without_directories(command)
                          for name, _, command in (value.partition("=") for value in arguments.wrapper)},
         }
+        run_all(stage, arguments, record)
     finally:
         stage.close()
     print(report.table(record))
     print(report.totals(record))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(record) + "\n")
     return 1 if report.problems(record, arguments.must_hold, set(arguments.allow)) else 0
 
 

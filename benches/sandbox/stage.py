@@ -14,6 +14,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -204,6 +205,24 @@ class Stage(Observations):
         host.unmount_below(self.base)
         for entry in self.base.glob("dev*"):
             shutil.rmtree(entry, ignore_errors=True)
+        template = self.base / "template"
+        if not template.exists():
+            self._fill_home()
+            host.run("cp", "-a", str(self.home), str(template))
+        else:
+            host.run("cp", "-a", str(template), str(self.home))
+        self.listeners.serve_descriptor(self.home / GUARDED["policy"])
+        for name, path in self.sockets.items():
+            if path.startswith(f"{self.home}/"):
+                self._bind(name)
+        if prepare:
+            self.run_outside(prepare, check=True, timeout=60)
+        self.start_victim()
+        self._reset_outside()
+        self._tree = self._watched()
+
+    def _fill_home(self) -> None:
+        """Write the files of the home and make its repositories."""
         for name, text in FILE_TEXTS.items():
             path = self.home / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -220,17 +239,8 @@ class Stage(Observations):
             "git commit -q --allow-empty -m start); done"
         (self.project / ".gitignore").write_text(".attack\nvendor\n")
         self.run_outside(["sh", "-c", script], check=True)
-        self.listeners.serve_descriptor(self.home / GUARDED["policy"])
-        for name, path in self.sockets.items():
-            if path.startswith(f"{self.home}/"):
-                self._bind(name)
         if os.getuid() == 0:
             host.run("chown", "-R", f"{self.uid}:{self.uid}", str(self.home))
-        if prepare:
-            self.run_outside(prepare, check=True, timeout=60)
-        self.start_victim()
-        self._reset_outside()
-        self._tree = self._watched()
 
     def run_outside(self, command: list[str], check: bool = False, timeout: float = 20) -> subprocess.CompletedProcess:
         return subprocess.run([*host.as_user(self.uid), *command], cwd=self.project, env=self.environment(), check=check,
@@ -324,6 +334,7 @@ class Stage(Observations):
         self.listeners.clear()
         self.terminal_input = b""
         self._drain(self.other_master)
+        fcntl.ioctl(self._other, termios.TCFLSH, termios.TCIFLUSH)
         os.write(self.other_master, self.secrets["typed"] + b"\n")
         config = {
             "home": str(self.home), "project": str(self.project), "out": str(out), "sockets": self.sockets, "ports": self.ports,
@@ -381,7 +392,7 @@ class Stage(Observations):
             return None
         finally:
             self.terminal_input = self.read_path(input_file)
-            fcntl.ioctl(self._slave, 0x540B, 2)
+            fcntl.ioctl(self._slave, termios.TCFLSH, termios.TCIOFLUSH)
             for number in kept:
                 os.close(number)
             if passed:
