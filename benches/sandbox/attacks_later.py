@@ -29,7 +29,7 @@ FILES = (
     ("docker-config", ".docker/config.json", "docker"), ("kube-config", ".kube/config", "kubectl"), ("gdbinit", ".gdbinit", "gdb"),
     ("direnv", "proj/.envrc", "direnv"), ("vscode-tasks", "proj/.vscode/tasks.json", "VS Code"), ("vscode-settings", "proj/.vscode/settings.json", "VS Code"),
     ("devcontainer", "proj/.devcontainer/devcontainer.json", "VS Code"), ("cursor-mcp", "proj/.cursor/mcp.json", "Cursor"),
-    ("vscode-mcp", "proj/.vscode/mcp.json", "VS Code"), ("idea", "proj/.idea/workspace.xml", "JetBrains editors"),
+    ("vscode-mcp", "proj/.vscode/mcp.json", "VS Code"), ("idea", "proj/.idea/workspace.xml", "a JetBrains editor"),
 )
 
 

