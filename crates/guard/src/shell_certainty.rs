@@ -11,7 +11,7 @@ use tenterhook_event::Event;
 use tenterhook_policy::{SessionFileChange, SessionState, ShellStatement};
 use tenterhook_shell::{
     AssignmentValue, Command, Dialect, ParsedScript, SimpleCommand, Statement, TreeVisitor, UnparsedText,
-    parse, walk_command, walk_simple,
+    Word, parse, walk_command, walk_simple,
 };
 
 use crate::session_shell::{shell_command, variable_of, variable_uses};
@@ -156,7 +156,7 @@ impl TreeVisitor for OpaqueFinder {
     }
 
     fn simple(&mut self, command: &SimpleCommand) {
-        let words: Vec<_> = command.words.iter().map(|word| word.literal_prefix()).collect();
+        let words: Vec<_> = command.words.iter().map(Word::literal_prefix).collect();
         if let Some((program, is_known)) = words.first() {
             // `alias` also counts as an argument: `command eval …`.
             let mut names = words.iter().map(|(word, _)| word.as_str());
@@ -196,6 +196,7 @@ pub(crate) fn are_certain(event: &Event, used: &[ShellStatement], state: &Sessio
 
 /// Whether an environment could set a variable. The environment of the harness is not visible if a daemon evaluates the
 /// call, so names that environments usually contain count as well.
+#[expect(clippy::disallowed_methods, reason = "the name of the variable comes from the call")]
 fn may_be_in_environment(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     std::env::var_os(name).is_some() || ENVIRONMENT_NAME_PARTS.iter().any(|part| upper.contains(part))
