@@ -18,6 +18,7 @@ mod native_payloads;
 mod option_values;
 mod patch_tools;
 mod secret_fields;
+mod session_state;
 mod steerable_exceptions;
 mod system_account;
 mod system_files;

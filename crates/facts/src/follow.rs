@@ -8,9 +8,12 @@ use std::collections::BTreeSet;
 
 use tenterhook_event::Event;
 use tenterhook_paths::{
-    EntryKind, FileOp, LinkMap, PathFact, PathRoots, PathWalk, WalkBudget, resolve, strip_directory,
+    EntryKind, FileOp, LinkMap, PathFact, PathLocation, PathRoots, PathWalk, WalkBudget, WrittenPath,
+    resolve, strip_directory,
 };
-use tenterhook_shell_facts::{ExecLocation, FileEffect, ShellCommand, UnreadText, names_whole_directory};
+use tenterhook_shell_facts::{
+    ExecLocation, FileEffect, SCRATCH_ACT, ShellCommand, UnreadText, names_whole_directory,
+};
 
 use super::{EvalEnvironment, Facts};
 
@@ -34,7 +37,14 @@ pub fn probe_links(
     let of_commands = commands.flat_map(|command| {
         command.operands.iter().chain(&command.named).chain(&command.inputs).chain(&command.outputs)
     });
-    let paths = effects.chain(&facts.paths).chain(of_commands);
+    let ground = PathRoots::new(environment.home, event.project.as_deref());
+    let scratch: Vec<PathFact> = facts
+        .commands
+        .iter()
+        .filter(|command| is_scratch(command))
+        .filter_map(|command| directory_fact(command, &ground))
+        .collect();
+    let paths = effects.chain(&facts.paths).chain(of_commands).chain(&scratch);
     LinkMap::probe(roots.chain(paths.filter_map(|path| path.to_walk(false))), look)
 }
 
@@ -88,6 +98,13 @@ impl Facts {
             follow(&mut command.named, keep_last_link, links);
             follow(&mut command.inputs, keep_last_link, links);
             follow(&mut command.outputs, keep_last_link, links);
+            if is_scratch(command)
+                && let Some(directory) = directory_fact(command, ground)
+                && (ground.follow_links(&directory, false, &both, &steps).iter())
+                    .any(|real| real.places != [PathLocation::Temp])
+            {
+                command.acts.retain(|act| *act != SCRATCH_ACT);
+            }
         }
         if before.cut || steps.is_exhausted() {
             let mut unread = UnreadText::new("more paths than can be analysed", "", true, 0);
@@ -96,6 +113,18 @@ impl Facts {
             self.unparsed = true;
         }
     }
+}
+
+/// Whether a command counts as work in a directory for temporary files.
+fn is_scratch(command: &ShellCommand) -> bool {
+    command.acts.contains(&SCRATCH_ACT)
+}
+
+/// Returns the directory of a command as a path.
+fn directory_fact(command: &ShellCommand, ground: &PathRoots) -> Option<PathFact> {
+    let directory = command.directory.as_deref()?;
+    let found = WrittenPath { text: directory, shape: directory, dynamic: false, pattern: false };
+    Some(ground.classify(&found, None))
 }
 
 /// Whether a program operates on a link itself, not on its target.

@@ -10,16 +10,32 @@ use serde_json::{Value, json};
 use tenterhook_engine::{Judge, RuleJudgement};
 use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
+use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_home::env;
 use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState, TreeOrigin};
 
 use crate::file_access::{FileAccess, FileRights};
 use crate::mcp_servers::KnownServers;
 use crate::run_files::{self, FileFindings, RunFiles};
+use crate::session_files::OwnPaths;
 use crate::session_memory::SessionMemory;
+use crate::shell_judge::CallEvaluation;
 use crate::undo_call::{CallSnapshots, RestJudgement};
 use crate::written_files::{self, WrittenFindings};
-use crate::{session_branches, session_files, session_shell, session_trees, symlinks};
+use crate::{session_files, session_shell, session_trees, session_worktrees, shell_certainty, symlinks};
+
+/// Returns what identifies a call before and after it runs.
+fn call_key(event: &Event) -> String {
+    let by_content = || {
+        let tool =
+            event.tool.as_ref().map(|tool| format!("{}\n{}", tool.name, tool.args)).unwrap_or_default();
+        FileFingerprint::of(tool.as_bytes()).fnv1a
+    };
+    event.tool_use_id.clone().filter(|id| id.len() <= MAX_CALL_KEY_BYTES).unwrap_or_else(by_content)
+}
+
+/// Maximum length of an id of a call that is stored.
+const MAX_CALL_KEY_BYTES: usize = 128;
 
 /// Evaluates the rules of one configuration, with the state of the session and the files that a call runs.
 pub(crate) struct RuleJudge {
@@ -89,7 +105,8 @@ impl RuleJudge {
     ) -> Cow<'f, Facts> {
         let dumps = session_files::find_environment_copies(facts);
         let copies = session_files::relevant_copies(facts, &state.copies, dumps);
-        let files = SessionFilePaths { copies: &copies, created: &state.created };
+        let own = OwnPaths::collect(facts, state);
+        let files = SessionFilePaths { copies: &copies, created: &own.paths };
         let mut facts = Cow::Borrowed(facts);
         if !state.links.is_empty() && seen.is_none() {
             facts = Cow::Owned(self.with_environment(event, None, |environment| {
@@ -114,11 +131,12 @@ impl RuleJudge {
     ) -> PolicyJudgement {
         let mut facts = self.with_session_files(event, facts, None, state);
         let is_before = event.event == EventKind::PreTool;
-        let has_git = is_before && account.is_none() && session_branches::uses_branches(&facts);
-        let branches =
-            if has_git { session_branches::find_created(&facts, event.cwd.as_deref()) } else { Vec::new() };
-        if has_git && !(branches.is_empty() && state.branches.is_empty()) {
-            session_branches::remove_own_deletions(facts.to_mut(), event.cwd.as_deref(), state, &branches);
+        let has_worktrees = is_before && account.is_none() && session_worktrees::uses_worktrees(&facts);
+        let mut worktrees = Vec::new();
+        if has_worktrees {
+            worktrees = session_worktrees::find_created(&facts, event.cwd.as_deref());
+            let own = OwnPaths::collect(&facts, state);
+            session_worktrees::remove_own_removals(facts.to_mut(), event.cwd.as_deref(), &own, &worktrees);
         }
         let mut judged = tenterhook_policy::judge(event, &facts, state, &self.set);
         if !is_before {
@@ -152,30 +170,30 @@ impl RuleJudge {
         let is_own = event.harness_session_id.is_some() && facts.run_files.is_empty();
         if decision < Decision::Ask && is_own {
             let created = session_files::find_created(&facts, state, self.home.as_deref(), account);
-            judged.delta.files.extend(created.into_iter().map(SessionFileChange::Created));
+            let planned = created.into_iter().chain(worktrees);
+            let key = call_key(event);
+            let is_new = |path: &String| state.creating.get(path) != Some(&key);
+            let changes = planned.filter(is_new).map(|path| SessionFileChange::Creating(path, key.clone()));
+            judged.delta.files.extend(changes);
         }
         if decision != Decision::Deny && event.harness_session_id.is_some() {
-            self.add_session_changes(event, &facts, state, branches, &mut judged);
+            self.add_session_changes(event, &facts, state, &mut judged);
         }
         judged
     }
 
-    /// Adds what later calls of the session need to know about the shell, branches and directories.
+    /// Adds what later calls of the session need to know about the shell and about directories.
     fn add_session_changes(
         &self,
         event: &Event,
         facts: &Facts,
         state: &SessionState,
-        branches: Vec<String>,
         judged: &mut PolicyJudgement,
     ) {
         let changes = &mut judged.delta.files;
+        changes.extend(shell_certainty::find_uncertain(event, state));
         let statements = session_shell::find_statements(event).into_iter();
-        changes.extend(
-            statements.filter(|statement| !state.shell.contains(statement)).map(SessionFileChange::Shell),
-        );
-        let branches = branches.into_iter().filter(|path| !state.branches.contains(path));
-        changes.extend(branches.map(SessionFileChange::Branched));
+        changes.extend(statements.map(SessionFileChange::Shell));
         let trees = session_trees::find_trees(facts, state, event.cwd.as_deref()).into_iter();
         let is_new = |(path, origin): &(String, TreeOrigin)| state.trees.get(path) != Some(origin);
         changes.extend(trees.filter(is_new).map(|(path, origin)| SessionFileChange::Fetched(path, origin)));
@@ -284,38 +302,41 @@ impl Judge for RuleJudge {
 }
 
 impl RuleJudge {
-    /// Evaluates a call together with the statements of earlier calls that it uses.
-    fn judge_in_shell(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
-        let state = session_shell::may_use_statements(event).then(|| self.memory.shell_state(event));
-        let Some(with) = state.and_then(|state| session_shell::with_statements(event, &state)) else {
-            return self.judge_call(event, account);
-        };
-        let mut judged = self.judge_call(&with.event, account);
-        if judged.findings.iter().any(|finding| !finding.modifications.is_empty()) {
-            // A rewrite would contain the statements.
-            return self.judge_call(event, account);
+    /// Evaluates the rules on a call before it runs, without any effect on the state of its session.
+    pub(crate) fn evaluate_call(
+        &self,
+        event: &Event,
+        account: Option<u32>,
+        state: &SessionState,
+    ) -> CallEvaluation {
+        let mut access = self.file_rights.access_for(account);
+        let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
+        let facts = self.facts(event, None);
+        let mut judged = self.judge_facts(event, &facts, state, other_account);
+        let written = self.judge_written_files(event, &facts, &mut access);
+        let files = self.read_run_files(event, &facts, state, &mut access);
+        let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
+        judged.findings.extend(files.findings.into_iter().chain(written.findings));
+        judged.steps.extend(files.steps.into_iter().chain(written.steps));
+        CallEvaluation { findings: judged.findings, steps: judged.steps, facts }
+    }
+
+    /// Records what a call that succeeded has certainly created and assigned.
+    fn note_call_success(&self, event: &Event) {
+        if event.event != EventKind::PostTool || event.harness_session_id.is_none() {
+            return;
         }
-        let plain = |event: &Event| {
-            let facts = self.facts(event, None);
-            tenterhook_policy::judge(event, &facts, &SessionState::default(), &self.set).findings
-        };
-        let (before, alone) = (plain(&with.statements), plain(event));
-        let is_same = |one: &Finding, other: &Finding| one.by == other.by && one.decision == other.decision;
-        // The statements were evaluated when they ran.
-        judged.findings.retain(|finding| {
-            !before.iter().any(|other| is_same(finding, other))
-                || alone.iter().any(|other| is_same(finding, other))
+        self.memory.update(event, |state| {
+            let mut changes = shell_certainty::find_certain(event, state);
+            let created = session_files::find_completed(state, &call_key(event));
+            changes.extend(created.into_iter().map(SessionFileChange::Created));
+            changes
         });
-        if !with.is_safe_in_new_shell {
-            let is_missing = |finding: &Finding| !judged.findings.iter().any(|other| is_same(finding, other));
-            let missing: Vec<_> = alone.into_iter().filter(is_missing).collect();
-            judged.findings.extend(missing);
-        }
-        judged
     }
 
     /// Evaluates all rules on an event. `account` is the account that makes the call, if it is known.
-    fn judge_call(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
+    pub(crate) fn judge_call(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
+        self.note_call_success(event);
         let mut access = self.file_rights.access_for(account);
         let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
         if let Some(snapshots) = self.snapshots.as_ref().filter(|_| other_account.is_none()) {

@@ -7,6 +7,7 @@
 //! - Files and directories that the call creates outside the project: the session may delete them again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use tenterhook_facts::{
     ExecLocation, Facts, FileEffect, FileOp, PathFact, PathLocation, ShellCommand, TextSpan,
@@ -14,6 +15,7 @@ use tenterhook_facts::{
 };
 use tenterhook_policy::{FileOrigin, SessionState};
 
+use crate::session_worktrees;
 use crate::symlinks::{SymlinkProbe, may_see};
 
 /// Maximum number of files of one kind that one call adds to the state of its session.
@@ -361,7 +363,7 @@ pub(crate) fn find_created(
 /// Returns the paths that the session created and that may contain other data after this call: files are moved there,
 /// another directory is mounted there, or a link is created there.
 pub(crate) fn find_filled(facts: &Facts, state: &SessionState) -> Vec<String> {
-    if state.created.is_empty() {
+    if state.created.is_empty() && state.creating.is_empty() {
         return Vec::new();
     }
     let mut filled: Vec<&str> = facts.created_links.iter().map(|(link, _)| link.as_str()).collect();
@@ -379,5 +381,53 @@ pub(crate) fn find_filled(facts: &Facts, state: &SessionState) -> Vec<String> {
         };
         filled.iter().any(|path| is_below(path, created) || is_below(created, path))
     };
-    state.created.iter().filter(touches).cloned().collect()
+    state.created.iter().chain(state.creating.keys()).filter(touches).cloned().collect()
+}
+
+/// Paths that a session may delete again, because its calls created them.
+#[derive(Debug, Default)]
+pub(crate) struct OwnPaths {
+    pub(crate) paths: BTreeSet<String>,
+}
+
+impl OwnPaths {
+    /// Finds the paths of the session that a call could name. A path that no call has certainly created counts only
+    /// while it does not exist. A path behind a link does not count.
+    pub(crate) fn collect(facts: &Facts, state: &SessionState) -> Self {
+        if state.created.is_empty() && state.creating.is_empty() {
+            return Self::default();
+        }
+        let effects = facts.effects.iter().map(|effect| &effect.path);
+        let operands =
+            facts.commands.iter().flat_map(|command| command.operands.iter().chain(&command.named));
+        let named = effects.chain(operands).chain(&facts.paths).filter_map(|path| path.resolved.as_deref());
+        let named: Vec<&str> = named.collect();
+        // The directories of worktrees are not operands.
+        let names_worktrees = session_worktrees::uses_worktrees(facts);
+        let is_named = |path: &&String| {
+            let is_here = |named: &&str| {
+                named.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            names_worktrees || named.iter().any(is_here)
+        };
+        let mut probe = SymlinkProbe::default();
+        let created: Vec<_> = state.created.iter().filter(is_named).collect();
+        let mut paths: BTreeSet<String> =
+            created.into_iter().filter(|path| !probe.has_link(path)).cloned().collect();
+        let planned: Vec<_> = state.creating.keys().filter(is_named).collect();
+        paths.extend(planned.into_iter().filter(|path| probe.is_absent(path)).cloned());
+        Self { paths }
+    }
+
+    pub(crate) fn contains(&self, path: &str) -> bool {
+        self.paths.contains(path)
+    }
+}
+
+/// Returns the paths that exist after a call and that did not exist before it.
+pub(crate) fn find_completed(state: &SessionState, call: &str) -> Vec<String> {
+    let mut probe = SymlinkProbe::default();
+    let planned = state.creating.iter().filter(|(_, key)| *key == call).map(|(path, _)| path);
+    let exists = |path: &&String| !probe.has_link(path) && Path::new(path).symlink_metadata().is_ok();
+    planned.filter(exists).cloned().collect()
 }

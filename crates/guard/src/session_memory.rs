@@ -13,7 +13,8 @@
 //! - Nothing is read unless a rule needs it, and nothing is written unless something changed.
 //! - Events without a session id share one state per harness, so that leaving out the id does not reset limits and
 //!   labels. Only the list of created paths makes rules less strict; it is recorded for events with an id only.
-//! - An unreadable file counts as empty. The trace reports files that cannot be read or written.
+//! - The state of a session whose file is unreadable counts as incomplete, and stays so: rules apply as if the session
+//!   had every label. The trace reports files that cannot be read or written.
 //! - Files that have not changed for a week are removed.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -26,9 +27,9 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
-use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, TraceEntry, TraceStatus};
+use tenterhook_event::{Decision, Event, EventId, Finding, Origin, SessionCheck, TraceEntry, TraceStatus};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{PolicyJudgement, RuleSet, SessionState, StateDelta};
+use tenterhook_policy::{PolicyJudgement, RuleSet, SessionFileChange, SessionState, StateDelta};
 
 use tenterhook_home::read_file;
 use tenterhook_home::{make_private_dir, write_atomic};
@@ -37,6 +38,9 @@ const STATE_FILE_FORMAT: u32 = 1;
 /// Key and file name of the state that all sessions share.
 const ALL_SESSIONS: &str = "all";
 const LOCK_FILE: &str = "lock";
+/// Reason for verdicts that apply because a part of the state was lost.
+const INCOMPLETE_STATE_REASON: &str =
+    "a part of this session's record was lost, so it may have done anything";
 /// State that has not changed for this long is removed.
 const STATE_LIFETIME: Duration = Duration::from_hours(7 * 24);
 /// Maximum number of attempts to take the lock. Other processes hold it for less than a millisecond.
@@ -149,8 +153,10 @@ impl SessionStateDir {
         let mut read = |of: &str| {
             let path = self.path(of);
             self.read(&path, of).unwrap_or_else(|why| {
-                notes.push(format!("`{}` cannot be read and counts as empty: {why}", path.display()));
-                SessionState::default()
+                let is_own = of != ALL_SESSIONS;
+                let meaning = if is_own { "the session may have any label" } else { "it counts as empty" };
+                notes.push(format!("`{}` cannot be read, so {meaning}: {why}", path.display()));
+                SessionState { is_incomplete: is_own, ..SessionState::default() }
             })
         };
         let (state, shared) = (read(&of), read(ALL_SESSIONS));
@@ -262,6 +268,18 @@ impl SessionMemory {
         opened.map(|opened| opened.state).unwrap_or_default()
     }
 
+    /// Changes the state of the session without evaluating rules. `changes` may be called twice.
+    pub fn update(&self, event: &Event, changes: impl Fn(&SessionState) -> Vec<SessionFileChange>) {
+        let Some(sessions) = self.sessions.as_ref().filter(|_| self.is_writable) else { return };
+        if changes(&sessions.open_cached(event, &self.cache).state).is_empty() {
+            return;
+        }
+        let mut opened = sessions.open(event, true);
+        opened.state.apply(&StateDelta { files: changes(&opened.state), ..StateDelta::default() });
+        // A state that is not written makes later verdicts stricter.
+        let _ = sessions.write(&opened.of, opened.state);
+    }
+
     /// Evaluates the rules with the session state and stores what they add to it.
     pub fn judge(
         &self,
@@ -290,6 +308,12 @@ impl SessionMemory {
             let new = judgement.delta.without(&added);
             opened.store(&new, rules, sessions);
             added.extend(new);
+        }
+        if before.is_incomplete {
+            explain_incomplete(
+                &mut judgement,
+                &judge(&SessionState { is_incomplete: false, ..before.clone() }),
+            );
         }
         self.remember(event.id, before, added);
         judgement.steps.extend(opened.notes.into_iter().map(failure_step));
@@ -399,6 +423,18 @@ impl OpenSession {
                 self.notes.push(format!("session state cannot be stored: {why}"));
             }
         }
+    }
+}
+
+/// Adds to the reasons of findings that apply only because a part of the state was lost.
+fn explain_incomplete(judgement: &mut PolicyJudgement, complete: &PolicyJudgement) {
+    let is_extra = |finding: &&mut Finding| {
+        let is_same = |other: &Finding| other.by == finding.by && other.decision == finding.decision;
+        finding.decision >= Decision::Ask && !complete.findings.iter().any(is_same)
+    };
+    for finding in judgement.findings.iter_mut().filter(is_extra) {
+        let reason = finding.reason.take().unwrap_or_default();
+        finding.reason = Some(format!("{reason} ({INCOMPLETE_STATE_REASON})").trim_start().to_owned());
     }
 }
 

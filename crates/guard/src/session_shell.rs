@@ -4,13 +4,13 @@
 //! pushes to.
 //!
 //! Some harnesses run all commands of a session in one shell, and others start a new shell for each call. A call that
-//! uses such a name is evaluated together with the statement that defined it, as if both were written in one command.
-//! If a path or a working directory would be another one in a new shell, where the variable is empty, the call is
-//! evaluated without the statement as well, and the stricter verdict applies.
+//! uses such a name is therefore evaluated twice: alone, and together with the statement that defined it, as if both
+//! were written in one command. The stricter verdict applies. `shell_certainty` lists the only exception.
 
-use tenterhook_event::{Event, EventKind};
+use tenterhook_event::{Event, EventKind, ToolClass};
+use tenterhook_facts::Facts;
 use tenterhook_policy::{SessionState, ShellStatement};
-use tenterhook_shell::{Command, Dialect, SimpleCommand, Word, parse};
+use tenterhook_shell::{Command, Dialect, ParsedScript, SimpleCommand, Word, parse};
 
 use crate::known_hosts::{is_known_code_host, remote_host};
 
@@ -50,53 +50,131 @@ const AMBIENT_VARIABLES: &[&str] = &[
 /// Settings of git that change where a push goes, without the name of the remote or the address.
 const PUSH_SETTINGS: &[&str] = &[".url", ".pushurl", ".insteadof", ".pushinsteadof"];
 
-/// A call together with the statements that it depends on.
+/// A call together with the statements that it may depend on.
+#[derive(Debug)]
 pub(crate) struct CallWithShell {
     /// The call, with the statements before its command.
     pub(crate) event: Event,
-    /// Only the statements.
+    /// Only the statements, without definitions of functions, whose bodies do not run.
     pub(crate) statements: Event,
-    /// Whether the call does the same in a new shell, or nothing.
-    pub(crate) is_safe_in_new_shell: bool,
+    pub(crate) used: Vec<ShellStatement>,
 }
 
-/// Returns the shell command of a call before it runs.
-fn command_of(event: &Event) -> Option<(&'static str, &str)> {
-    let tool = event.tool.as_ref().filter(|_| event.event == EventKind::PreTool)?;
+/// Returns the command of a call of a shell tool, before or after it runs.
+pub(crate) fn shell_command(event: &Event) -> Option<(&'static str, &str)> {
+    let is_call = matches!(event.event, EventKind::PreTool | EventKind::PostTool);
+    let tool = event.tool.as_ref().filter(|tool| is_call && tool.class == ToolClass::Shell)?;
     COMMAND_KEYS.iter().find_map(|key| Some((*key, tool.args.get(*key)?.as_str()?)))
 }
 
 /// Whether a call could depend on statements of earlier calls.
 pub(crate) fn may_use_statements(event: &Event) -> bool {
-    event.harness_session_id.is_some() && command_of(event).is_some()
+    event.event == EventKind::PreTool && event.harness_session_id.is_some() && shell_command(event).is_some()
 }
 
-/// Returns a call together with the statements of earlier calls that it uses; `None` if it uses none.
-pub(crate) fn with_statements(event: &Event, state: &SessionState) -> Option<CallWithShell> {
-    let (key, command) = command_of(event)?;
+/// Returns a call together with the statements of earlier calls that it uses: with the latest definition of each name,
+/// and with the one before it, because the latest one may not have run.
+pub(crate) fn with_statements(event: &Event, state: &SessionState) -> Vec<CallWithShell> {
+    let Some((key, command)) = shell_command(event) else { return Vec::new() };
+    let is_later = |statement: &&ShellStatement, others: &[ShellStatement]| {
+        others.iter().any(|other| other.name == statement.name)
+    };
+    let numbered = || state.shell.iter().enumerate();
+    let latest = numbered().filter(|(at, own)| !is_later(own, state.shell.get(at + 1..).unwrap_or_default()));
+    let earliest = numbered().filter(|(at, own)| !is_later(own, state.shell.get(..*at).unwrap_or_default()));
+    let latest = select_used(command, latest.map(|(_, statement)| statement).collect());
+    let earliest = select_used(command, earliest.map(|(_, statement)| statement).collect());
+    let is_same = latest == earliest;
+    let choices = [latest, if is_same { Vec::new() } else { earliest }];
+    choices.into_iter().filter_map(|used| CallWithShell::new(event, key, command, &used)).collect()
+}
+
+/// Returns the statements that a command uses, in their order.
+fn select_used<'s>(command: &str, statements: Vec<&'s ShellStatement>) -> Vec<&'s ShellStatement> {
     // A statement may use names of earlier ones.
     let mut used: Vec<&ShellStatement> = Vec::new();
-    for statement in state.shell.iter().rev() {
+    for statement in statements.into_iter().rev() {
         let mut texts = std::iter::once(command).chain(used.iter().map(|later| later.text.as_str()));
         if is_ambient(&statement.name) || texts.any(|text| uses_name(text, &statement.name)) {
             used.push(statement);
         }
     }
-    if used.is_empty() {
-        return None;
-    }
-    let is_safe_in_new_shell = used.iter().all(|statement| is_whole_word(command, &statement.name));
-    let texts = used.iter().rev().flat_map(|statement| [statement.text.as_str(), "\n"]);
-    let before: String = texts.collect();
-    let with_command = |text: String| {
-        let mut event = event.clone();
-        if let Some(field) = event.tool.as_mut().and_then(|tool| tool.args.get_mut(key)) {
-            *field = text.into();
+    used.reverse();
+    used
+}
+
+impl CallWithShell {
+    /// Writes the statements before the command. Returns `None` if there are none, or if the command would be parsed
+    /// differently behind them.
+    fn new(event: &Event, key: &str, command: &str, used: &[&ShellStatement]) -> Option<Self> {
+        let mut texts: Vec<&str> = used.iter().map(|statement| statement.text.as_str()).collect();
+        texts.dedup();
+        if texts.is_empty() {
+            return None;
         }
-        event
-    };
-    let (event, statements) = (with_command(format!("{before}{command}")), with_command(before));
-    Some(CallWithShell { event, statements, is_safe_in_new_shell })
+        let before = texts.join("\n");
+        let combined = format!("{before}\n{command}");
+        let (own, all) = (parse(command, Dialect::Bash), parse(&combined, Dialect::Bash));
+        let mut expected = texts.clone();
+        expected.extend(statement_texts(&own, command));
+        if statement_texts(&all, &combined) != expected {
+            return None;
+        }
+        let with_command = |text: String| {
+            let mut event = event.clone();
+            if let Some(field) = event.tool.as_mut().and_then(|tool| tool.args.get_mut(key)) {
+                *field = text.into();
+            }
+            event
+        };
+        let is_run = |statement: &&&ShellStatement| !defines_function(&statement.text);
+        let run: Vec<_> = used.iter().filter(is_run).map(|statement| statement.text.as_str()).collect();
+        Some(Self {
+            event: with_command(combined),
+            statements: with_command(run.join("\n")),
+            used: used.iter().map(|statement| (*statement).clone()).collect(),
+        })
+    }
+
+    /// Returns the call with only those statements that run no command.
+    pub(crate) fn without_commands(&self, event: &Event) -> Option<Self> {
+        let (key, command) = shell_command(event)?;
+        let runs_command = |statement: &&ShellStatement| statement.text.contains(['`', '(']);
+        let used: Vec<_> = self.used.iter().filter(|statement| !runs_command(statement)).collect();
+        Self::new(event, key, command, &used)
+    }
+
+    /// Whether a statement could direct commands to another place although the call does not name it.
+    pub(crate) fn redirects_silently(&self, facts: &Facts) -> bool {
+        let has_git = facts.commands.iter().any(|command| command.program == "git");
+        let is_redirecting = |name: &str| {
+            has_git && name.starts_with("GIT_")
+                || matches!(name, "HOME" | "CDPATH" | "GLOBIGNORE" | "BASH_ENV")
+        };
+        let mut names = self.used.iter().filter_map(|statement| variable_of(&statement.name));
+        names.any(is_redirecting)
+    }
+}
+
+fn statement_texts<'t>(parsed: &ParsedScript, text: &'t str) -> Vec<&'t str> {
+    parsed.script.statements.as_slice().iter().map(|statement| statement.span.text(text)).collect()
+}
+
+fn defines_function(text: &str) -> bool {
+    let parsed = parse(text, Dialect::Bash);
+    let commands =
+        parsed.script.statements.as_slice().iter().flat_map(|statement| statement.first.commands());
+    commands.into_iter().any(|command| matches!(command, Command::Function(_)))
+}
+
+/// Whether a text is one complete statement, whatever is written on the next line.
+fn is_self_contained(text: &str) -> bool {
+    let with_end = format!("{text}\n");
+    let parsed = parse(&with_end, Dialect::Bash);
+    parsed.is_complete()
+        && !text.contains("<<")
+        && !text.ends_with('\\')
+        && statement_texts(&parsed, &with_end) == [text]
 }
 
 fn is_ambient(name: &str) -> bool {
@@ -111,7 +189,7 @@ fn uses_name(text: &str, name: &str) -> bool {
     }
 }
 
-fn variable_of(name: &str) -> Option<&str> {
+pub(crate) fn variable_of(name: &str) -> Option<&str> {
     name.strip_prefix('$').or_else(|| name.strip_prefix("export $"))
 }
 
@@ -120,7 +198,7 @@ fn is_name_letter(letter: char) -> bool {
 }
 
 /// Returns the text before and after each use of a variable.
-fn variable_uses<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+pub(crate) fn variable_uses<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
     text.match_indices('$').filter_map(move |(at, _)| {
         let (before, rest) = (text.get(..at)?, text.get(at + 1..)?);
         let (rest, is_braced) = rest.strip_prefix('{').map_or((rest, false), |rest| (rest, true));
@@ -131,23 +209,10 @@ fn variable_uses<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (&'t 
     })
 }
 
-/// Whether every use of a variable is a word of its own, and not the directory that a command works in.
-fn is_whole_word(text: &str, name: &str) -> bool {
-    let Some(variable) = variable_of(name) else { return true };
-    variable_uses(text, variable).all(|(before, after)| {
-        let start = before.trim_end_matches('"');
-        let word = start.rsplit(char::is_whitespace).next().unwrap_or_default();
-        let earlier = start.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
-        let ends = after.trim_start_matches('"');
-        word.is_empty()
-            && !matches!(earlier, "cd" | "pushd" | "-C" | "--directory")
-            && (ends.is_empty() || ends.starts_with([' ', '\t', '\n', ';', '&', '|', ')']))
-    })
-}
-
-/// Returns the statements of a call whose effect lasts in the shell or in the settings of a repository.
+/// Returns the statements of a call whose effect may last in the shell or in the settings of a repository. They may
+/// also depend on a condition.
 pub(crate) fn find_statements(event: &Event) -> Vec<ShellStatement> {
-    let Some((_, command)) = command_of(event).filter(|_| event.harness_session_id.is_some()) else {
+    let Some((_, command)) = shell_command(event).filter(|_| event.harness_session_id.is_some()) else {
         return Vec::new();
     };
     // Most commands contain none of these and are not parsed again.
@@ -164,7 +229,9 @@ pub(crate) fn find_statements(event: &Event) -> Vec<ShellStatement> {
             }
         }
     }
-    found.retain(|statement| statement.text.len() <= MAX_STATEMENT_BYTES);
+    found.retain(|statement| {
+        statement.text.len() <= MAX_STATEMENT_BYTES && is_self_contained(&statement.text)
+    });
     found.truncate(MAX_CALL_STATEMENTS);
     for statement in &mut found {
         remove_secrets(&mut statement.text);
@@ -188,20 +255,26 @@ fn add_definitions(command: &Command, source: &str, found: &mut Vec<ShellStateme
     match command {
         Command::Function(function) => {
             let names = function.names.iter().filter_map(Word::literal);
-            found.extend(names.map(|name| ShellStatement { name: name.into_owned(), text: text.clone() }));
+            found.extend(names.map(|name| define(name.into_owned(), &text)));
         }
         Command::Simple(simple) if simple.words.is_empty() => {
-            found.extend(simple.assignments.iter().map(|assignment| ShellStatement {
-                name: format!("${}", assignment.name),
-                text: assignment.span.text(source).to_owned(),
-            }));
+            found.extend(
+                simple
+                    .assignments
+                    .iter()
+                    .map(|assignment| define(format!("${}", assignment.name), assignment.span.text(source))),
+            );
         }
         Command::Simple(simple) => {
             let names = defined_names(simple);
-            found.extend(names.into_iter().map(|name| ShellStatement { name, text: text.clone() }));
+            found.extend(names.into_iter().map(|name| define(name, &text)));
         }
         _ => {}
     }
+}
+
+fn define(name: String, text: &str) -> ShellStatement {
+    ShellStatement { name, text: text.to_owned(), is_certain: false }
 }
 
 /// Returns the names that a command defines.
@@ -267,7 +340,7 @@ mod tests {
     }
 
     fn expanded(before: &[&str], command: &str) -> Option<String> {
-        let with = with_statements(&call(command), &after(before))?;
+        let with = with_statements(&call(command), &after(before)).into_iter().next()?;
         Some(with.event.tool?.args["command"].as_str()?.to_owned())
     }
 
@@ -308,15 +381,31 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_part_of_a_path_may_be_empty_in_a_new_shell() {
-        let is_safe =
-            |command: &str| with_statements(&call(command), &after(&["D=x"])).unwrap().is_safe_in_new_shell;
-        for command in ["rm -rf $D", "rm -rf \"$D\"; ls", "rm -rf \"${D}\" && true"] {
-            assert!(is_safe(command), "{command}");
+    fn only_complete_statements_are_stored() {
+        for command in [
+            "alias zz=ls <<EOF\nx\nEOF",
+            "f() { cat <<EOF; }\nhello\nEOF",
+            "D=/tmp\\",
+            "D=$(cat <<EOF)\nx\nEOF\n",
+            "D='/tmp",
+            "D=$(ls",
+        ] {
+            assert_eq!(find_statements(&call(command)), [], "{command}");
         }
-        for command in ["rm -rf $D/*", "rm -rf \"$D\"/a", "cd $D && rm -rf *", "rm -rf /a/$D", "x --a=$D"] {
-            assert!(!is_safe(command), "{command}");
-        }
+        let notes = ToolCall::new("mcp__notes__save", json!({ "cmd": "D=/tmp/x" }));
+        assert_eq!(find_statements(&Event { tool: Some(notes), ..call("ls") }), []);
+    }
+
+    #[test]
+    fn the_definition_before_the_latest_one_is_used_as_well() {
+        let define = |text: &str| define("$D".to_owned(), text);
+        let state = SessionState { shell: vec![define("D=a"), define("D=b")], ..SessionState::default() };
+        let all = with_statements(&call("ls $D"), &state);
+        let texts: Vec<_> = all
+            .iter()
+            .map(|with| with.event.tool.as_ref().unwrap().args["command"].as_str().unwrap())
+            .collect();
+        assert_eq!(texts, ["D=b\nls $D", "D=a\nls $D"]);
     }
 
     #[test]

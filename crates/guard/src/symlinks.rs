@@ -72,6 +72,13 @@ impl SymlinkProbe {
         self.find_first_absent(path).is_some()
     }
 
+    /// Whether a part of a path is a link, or cannot be examined although it exists.
+    pub(crate) fn has_link(&mut self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        let mut parts = ends.filter_map(|end| path.get(..end));
+        parts.any(|part| matches!(self.probe(part), EntryKind::Link(_)))
+    }
+
     /// Returns the topmost part of a path that certainly does not exist.
     pub(crate) fn find_first_absent<'p>(&mut self, path: &'p str) -> Option<&'p str> {
         let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);

@@ -95,7 +95,8 @@ impl CallSnapshots {
             return None;
         }
         let now_ms = event.ts.unix_ms();
-        let may_be_redirected = state.labels(now_ms).any(|label| label == GIT_ENVIRONMENT_LABEL);
+        let may_be_redirected =
+            state.is_incomplete || state.labels(now_ms).any(|label| label == GIT_ENVIRONMENT_LABEL);
         CoverableCall::find(event, facts, may_be_redirected)
     }
 

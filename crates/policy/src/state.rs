@@ -19,6 +19,12 @@ const MAX_COUNTED_RULES: usize = 1000;
 /// Maximum number of files of each kind that one session remembers; further files are dropped.
 const MAX_SESSION_FILES: usize = 256;
 
+/// Maximum size of the files and statements that one session remembers, in bytes of JSON. A session that does ordinary
+/// work needs a small part of it.
+const MAX_REMEMBERED_BYTES: usize = 2 * 1024 * 1024;
+/// Maximum length of a path that is remembered. The kernel refuses longer ones.
+const MAX_PATH_BYTES: usize = 4096;
+
 /// Maximum number of statements that one session remembers.
 const MAX_SHELL_STATEMENTS: usize = 48;
 
@@ -41,13 +47,16 @@ pub struct FlaggedFile {
     pub reason: String,
 }
 
-/// A statement that changed the shell of a session, or where its repository pushes to.
+/// A statement that may have changed the shell of a session, or where its repository pushes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellStatement {
     /// What the statement defines: `$NAME` for a variable, otherwise the name of a function, alias or subcommand.
     pub name: String,
     /// Text of the statement.
     pub text: String,
+    /// Whether the statement has certainly run, and no later call may have changed the variable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_certain: bool,
 }
 
 /// Where the files of a directory come from that a session cloned or unpacked.
@@ -110,9 +119,16 @@ pub struct SessionState {
     /// Directories that the session cloned or unpacked.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub trees: BTreeMap<String, TreeOrigin>,
-    /// Branches that the session created, as paths in the directory of the repository's references.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub branches: BTreeSet<String>,
+    /// Paths that a call of the session would create, each with the key of the call. The call may not have run yet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub creating: BTreeMap<String, String>,
+    /// Whether the session may have changed variables of its shell in a way that is not visible: `eval`, `source`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_shell_unknown: bool,
+    /// Whether a part of the state was lost. Rules that only become stricter then apply as if the session had every
+    /// label and had reached every limit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_incomplete: bool,
 }
 
 /// What an event does with a file, as far as it matters for later events of the session.
@@ -125,7 +141,9 @@ pub enum SessionFileChange {
     CopyReplaced(String),
     /// A file was copied; the second path is its original.
     Copied(String, String),
-    /// A path was created outside the project.
+    /// A path does not exist, and the call with this key would create it.
+    Creating(String, String),
+    /// A path that a call would create exists after the call.
     Created(String),
     /// A path that the session created may contain data from elsewhere from now on.
     Filled(String),
@@ -135,12 +153,16 @@ pub enum SessionFileChange {
     Flagged(String, FlaggedFile),
     /// A file with this hash is run.
     Run(String, String),
-    /// The shell, or where a repository pushes to, was changed by a statement.
+    /// The shell, or where a repository pushes to, may be changed by a statement.
     Shell(ShellStatement),
+    /// A statement with this name and text has run.
+    ShellRan(String, String),
+    /// The value of a variable may be another one from now on.
+    ShellUncertain(String),
+    /// Any variable of the shell may have another value from now on.
+    ShellUnknown,
     /// A directory was cloned or unpacked.
     Fetched(String, TreeOrigin),
-    /// A branch was created that did not exist before.
-    Branched(String),
 }
 
 /// Changes that one event makes to the state of its session.
@@ -184,6 +206,9 @@ impl SessionState {
 
     /// Returns how often a rule has matched within the time window that ends at `now_ms`.
     pub fn matches_within(&self, rule: &str, window_ms: u64, now_ms: u64) -> usize {
+        if self.is_incomplete {
+            return usize::MAX;
+        }
         let stamps = self.matched.get(rule).map(Vec::as_slice).unwrap_or_default();
         stamps.iter().filter(|stamp| stamp.saturating_add(window_ms) > now_ms).count()
     }
@@ -229,9 +254,39 @@ impl SessionState {
         for warning in delta.warned.iter().take(MAX_COUNTED_RULES.saturating_sub(self.warned.len())) {
             self.warned.insert(warning.clone());
         }
-        for change in &delta.files {
-            self.apply_file_change(change);
+        if delta.files.is_empty() {
+            return;
         }
+        let mut free = MAX_REMEMBERED_BYTES.saturating_sub(self.remembered_bytes());
+        for change in &delta.files {
+            let size = json_size(change);
+            if size <= free && change.has_possible_paths() {
+                free -= size;
+                self.apply_file_change(change);
+            } else {
+                // The change could have made a later verdict stricter.
+                self.is_incomplete = true;
+            }
+        }
+    }
+
+    /// Returns the size of the files and statements in this state.
+    fn remembered_bytes(&self) -> usize {
+        let Self {
+            files,
+            copies,
+            created,
+            not_created,
+            links,
+            flagged,
+            run_hashes,
+            shell,
+            trees,
+            creating,
+            ..
+        } = self;
+        json_size(&(files, copies, created, not_created, links))
+            + json_size(&(flagged, run_hashes, shell, trees, creating))
     }
 
     fn apply_file_change(&mut self, change: &SessionFileChange) {
@@ -241,13 +296,19 @@ impl SessionState {
                 self.copies.remove(path);
             }
             SessionFileChange::Copied(path, original) => insert_bounded(&mut self.copies, path, original),
+            SessionFileChange::Creating(path, call) => {
+                if !self.not_created.contains(path) {
+                    insert_bounded(&mut self.creating, path, call);
+                }
+            }
             SessionFileChange::Created(path) => {
-                if self.created.len() < MAX_SESSION_FILES {
+                if self.creating.remove(path).is_some() && self.created.len() < MAX_SESSION_FILES {
                     self.created.insert(path.clone());
                 }
             }
             SessionFileChange::Filled(path) => {
-                if self.created.remove(path) {
+                let was_own = self.created.remove(path) | self.creating.remove(path).is_some();
+                if was_own && self.not_created.len() < MAX_SESSION_FILES {
                     self.not_created.insert(path.clone());
                 }
             }
@@ -255,18 +316,41 @@ impl SessionState {
             SessionFileChange::Flagged(path, flagged) => insert_bounded(&mut self.flagged, path, flagged),
             SessionFileChange::Run(path, hash) => insert_bounded(&mut self.run_hashes, path, hash),
             SessionFileChange::Shell(statement) => self.add_statement(statement),
-            SessionFileChange::Fetched(path, origin) => insert_bounded(&mut self.trees, path, origin),
-            SessionFileChange::Branched(path) => {
-                if self.branches.len() < MAX_SESSION_FILES {
-                    self.branches.insert(path.clone());
+            SessionFileChange::ShellRan(name, text) => self.confirm_statement(name, text),
+            SessionFileChange::ShellUncertain(name) => {
+                for known in self.shell.iter_mut().filter(|known| known.name == *name) {
+                    known.is_certain = false;
                 }
+            }
+            SessionFileChange::ShellUnknown => self.is_shell_unknown = true,
+            SessionFileChange::Fetched(path, origin) => insert_bounded(&mut self.trees, path, origin),
+        }
+    }
+
+    /// Marks the latest statement with this name as certain. Earlier definitions of the name no longer apply.
+    fn confirm_statement(&mut self, name: &str, text: &str) {
+        let Some(latest) = self.shell.iter().rposition(|known| known.name == name) else { return };
+        if self.shell.get(latest).is_some_and(|known| known.text == text) {
+            let mut position = 0..;
+            self.shell.retain(|known| position.next() == Some(latest) || known.name != name);
+            if let Some(known) = self.shell.iter_mut().find(|known| known.name == name) {
+                known.is_certain = true;
             }
         }
     }
 
-    /// Adds a statement. The oldest one is dropped if there are too many, and so is an earlier definition of the name.
+    /// Adds a statement. The oldest one is dropped if there are too many. Because the statement may not run, the
+    /// definition before it is kept.
     fn add_statement(&mut self, statement: &ShellStatement) {
-        self.shell.retain(|known| known.name != statement.name);
+        self.shell.retain(|known| known.name != statement.name || known.text != statement.text);
+        let others: Vec<_> =
+            self.shell.iter().filter(|known| known.name == statement.name).cloned().collect();
+        let [outdated @ .., _] = others.as_slice() else { return self.push_statement(statement) };
+        self.shell.retain(|known| !outdated.contains(known));
+        self.push_statement(statement);
+    }
+
+    fn push_statement(&mut self, statement: &ShellStatement) {
         let surplus = (self.shell.len() + 1).saturating_sub(MAX_SHELL_STATEMENTS);
         self.shell.drain(..surplus);
         self.shell.push(statement.clone());
@@ -289,6 +373,32 @@ impl SessionState {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+impl SessionFileChange {
+    /// Whether all paths are short enough to exist.
+    fn has_possible_paths(&self) -> bool {
+        let (first, second) = match self {
+            Self::Copied(path, other) | Self::Linked(path, other) => (path, Some(other)),
+            Self::Origin(path, _)
+            | Self::CopyReplaced(path)
+            | Self::Creating(path, _)
+            | Self::Created(path)
+            | Self::Filled(path)
+            | Self::Flagged(path, _)
+            | Self::Run(path, _)
+            | Self::Fetched(path, _) => (path, None),
+            Self::Shell(_) | Self::ShellRan(..) | Self::ShellUncertain(_) | Self::ShellUnknown => {
+                return true;
+            }
+        };
+        first.len() <= MAX_PATH_BYTES && second.is_none_or(|path| path.len() <= MAX_PATH_BYTES)
+    }
+}
+
+/// Returns the length of a value as JSON.
+fn json_size(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 /// Adds an entry to a map of files, up to its maximum size.
@@ -398,6 +508,52 @@ mod tests {
             (0..300).map(|at| SessionFileChange::Origin(format!("/{at}"), FileOrigin::Written)).collect();
         state.apply(&StateDelta { files: many, ..StateDelta::default() });
         assert_eq!(state.files.len(), MAX_SESSION_FILES);
+    }
+
+    #[test]
+    fn a_state_that_would_become_too_large_is_incomplete() {
+        let mut state = SessionState::default();
+        let apply = |state: &mut SessionState, change: SessionFileChange| {
+            state.apply(&StateDelta { files: vec![change], ..StateDelta::default() });
+        };
+        let copy = |at: usize, length: usize| {
+            SessionFileChange::Copied(format!("/{at}/{}", "a".repeat(length)), "/e".to_owned())
+        };
+        apply(&mut state, copy(0, 100));
+        assert!(!state.is_incomplete && state.matches_within("r", 1, 1) == 0);
+        apply(&mut state, copy(1, 5000));
+        assert!(state.is_incomplete && state.copies.len() == 1, "no such path can exist");
+        assert_eq!(state.matches_within("r", 1, 1), usize::MAX);
+        state = SessionState::default();
+        for at in 0..3000 {
+            let path = format!("/{at}/{}", "\u{1}".repeat(4000));
+            apply(&mut state, SessionFileChange::Copied(path, "/e".to_owned()));
+        }
+        assert!(state.is_incomplete && json_size(&state) < 3 * 1024 * 1024);
+    }
+
+    #[test]
+    fn a_definition_is_replaced_only_after_the_new_one_has_run() {
+        let mut state = SessionState::default();
+        let mut apply = |change| state.apply(&StateDelta { files: vec![change], ..StateDelta::default() });
+        let define = |text: &str| {
+            SessionFileChange::Shell(ShellStatement {
+                name: "$D".to_owned(),
+                text: text.to_owned(),
+                is_certain: false,
+            })
+        };
+        for text in ["D=1", "D=2", "D=3"] {
+            apply(define(text));
+        }
+        apply(SessionFileChange::ShellRan("$D".to_owned(), "D=2".to_owned()));
+        let texts = |state: &SessionState| -> Vec<String> {
+            state.shell.iter().map(|known| format!("{}{}", known.text, u8::from(known.is_certain))).collect()
+        };
+        assert_eq!(texts(&state), ["D=20", "D=30"]);
+        let ran = SessionFileChange::ShellRan("$D".to_owned(), "D=3".to_owned());
+        state.apply(&StateDelta { files: vec![ran], ..StateDelta::default() });
+        assert_eq!(texts(&state), ["D=31"]);
     }
 
     #[test]

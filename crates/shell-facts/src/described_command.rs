@@ -56,7 +56,8 @@ impl<'a> DescribedCommand<'a> {
         let options = self.parsed.options.iter().take_while(|option| option.written.word < word);
         let values =
             options.filter(|option| option.role == Role::Directory).filter_map(|option| option.value);
-        values.map(|part| self.word(part)).fold(None, |at, to| Some(resolve_in(at.as_ref(), &to)))
+        let changes = values.map(|part| self.word(part)).filter(|word| word.dynamic || !word.text.is_empty());
+        changes.fold(None, |at, to| Some(resolve_in(at.as_ref(), &to)))
     }
 
     /// Whether the remote side of a transfer is a machine, and not a store or a container.

@@ -20,7 +20,7 @@ pub use evidence::TextSpan;
 pub use letter_pairs::LetterPairs;
 pub use run_file::{RunFile, RunPiece, RunText, RunTexts};
 pub use shell::{
-    ShellCommand, ShellOption, ShellReading, ShellWord, UnreadText, expand_braces, interpreter_of_file,
-    names_whole_directory, read_commands,
+    SCRATCH_ACT, ShellCommand, ShellOption, ShellReading, ShellWord, UnreadText, expand_braces,
+    interpreter_of_file, names_whole_directory, read_commands,
 };
 pub use tenterhook_programs::{FileRunner, find_project_files};

@@ -63,7 +63,7 @@ impl Project {
     }
 
     /// Sends the event after a call, and returns the messages for the user.
-    fn finish(&self, line: &str) -> Vec<String> {
+    pub(super) fn finish(&self, line: &str) -> Vec<String> {
         let event = Event {
             event: EventKind::PostTool,
             native_event: "PostToolUse".to_owned(),

@@ -6,10 +6,17 @@ use tenterhook_event::Decision;
 
 use super::run_file_tests::Project;
 
-/// Runs the calls of one session in a project, and returns the verdict on each.
+/// Runs the calls of one session in a project, and returns the verdict on each. Calls without a question succeed.
 fn verdicts(files: &[(&str, &str)], calls: &[&str]) -> Vec<Decision> {
     let project = Project::new(files);
-    calls.iter().map(|call| project.run(call)).collect()
+    let run = |call: &&str| {
+        let decision = project.run(call);
+        if decision == Decision::None {
+            project.finish(call);
+        }
+        decision
+    };
+    calls.iter().map(run).collect()
 }
 
 fn last_verdict(files: &[(&str, &str)], calls: &[&str]) -> Decision {
@@ -85,15 +92,43 @@ fn the_environment_in_a_file_must_not_be_sent() {
 }
 
 #[test]
-fn own_branches_and_worktrees_may_be_deleted() {
-    let head = [(".git/HEAD", "ref: refs/heads/main\n"), (".git/refs/heads/old", "1\n")];
+fn own_worktrees_may_be_removed() {
+    let calls = ["git worktree add .trees/x -b x", "git worktree remove --force .trees/x"];
+    assert_eq!(last_verdict(&[], &calls), Decision::None);
     for calls in [
-        ["git switch -c new", "git branch -D new"],
-        ["git worktree add .trees/x -b x", "git worktree remove --force .trees/x"],
+        ["git worktree add .trees/x -b x", "git branch -D x"],
+        ["git worktree add .trees/x", "git worktree remove --force .trees/y"],
     ] {
-        assert_eq!(last_verdict(&head, &calls), Decision::None, "{calls:?}");
+        assert!(last_verdict(&[], &calls) >= Decision::Ask, "{calls:?}");
     }
-    for calls in [["git branch old", "git branch -D old"], ["git switch -c new", "git branch -D new old"]] {
-        assert!(last_verdict(&head, &calls) >= Decision::Ask, "{calls:?}");
-    }
+}
+
+#[test]
+fn a_path_is_the_sessions_own_only_if_its_call_created_it() {
+    let project = Project::new(&[]);
+    let new = project.dir.path().join("new");
+    let (create, delete) = ("false && mkdir ~/new; true", "rm -rf ~/new");
+    assert_eq!(project.run(create), Decision::None);
+    assert_eq!(project.run(delete), Decision::None, "it does not exist");
+    project.finish(create);
+    std::fs::create_dir(&new).unwrap();
+    assert_eq!(project.run(delete), Decision::Deny, "the user created it");
+    std::fs::remove_dir(&new).unwrap();
+    assert_eq!(project.run("mkdir ~/new"), Decision::None);
+    std::fs::create_dir(&new).unwrap();
+    project.finish("mkdir ~/new");
+    assert_eq!(project.run(delete), Decision::None);
+    std::fs::remove_dir(&new).unwrap();
+    std::os::unix::fs::symlink(project.dir.path(), &new).unwrap();
+    assert_eq!(project.run("rm -rf ~/new/project/../photos"), Decision::Deny, "a link leads elsewhere");
+}
+
+#[test]
+fn statements_of_earlier_calls_leave_no_trace_of_their_own() {
+    let project = Project::new(&[("src/a.rs", "x"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let count = || std::fs::read_dir(project.undo_directory()).map_or(0, Iterator::count);
+    project.run("X=$(rm -rf src)");
+    let before = count();
+    project.run("echo $X");
+    assert_eq!(count(), before, "the deletion did not run again");
 }

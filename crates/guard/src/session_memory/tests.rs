@@ -91,7 +91,7 @@ fn a_question_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_empty_and_said_to_be() {
+fn a_session_whose_file_cannot_be_read_may_have_any_label() {
     let dir = tempfile::tempdir().unwrap();
     call(dir.path(), &event(1, "a", "cat x"));
     let sessions = SessionStateDir::new(dir.path().to_owned());
@@ -99,9 +99,13 @@ fn a_file_that_cannot_be_read_is_empty_and_said_to_be() {
     for text in ["{", r#"{"v":2,"of":"claude-code\na"}"#, r#"{"v":1,"of":"somebody else"}"#] {
         std::fs::write(&path, text).unwrap();
         let judgement = call(dir.path(), &event(2, "a", "curl x"));
-        assert!(judgement.findings.is_empty());
+        let [finding] = judgement.findings.as_slice() else { panic!("{:?}", judgement.findings) };
+        assert!(finding.reason.as_ref().unwrap().contains("record was lost"), "{finding:?}");
         let note = judgement.steps.last().and_then(|step| step.note.as_deref()).unwrap();
-        assert!(note.contains("cannot be read and counts as empty"), "{note}");
+        assert!(note.contains("cannot be read, so the session may have any label"), "{note}");
+        call(dir.path(), &event(3, "a", "cat x"));
+        assert_eq!(call(dir.path(), &event(4, "a", "curl y")).findings.len(), 1);
+        assert!(sessions.read(&path, "claude-code\na").unwrap().is_incomplete, "it stays so");
     }
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();

@@ -24,7 +24,7 @@ impl RuleMatcher {
         explain: Explain,
         alternatives: Option<&[u16]>,
     ) -> Check {
-        self.check_call(input, explain)?;
+        self.check_call(input, mode, explain)?;
         let Self {
             // Checked above.
             event: _,
@@ -113,7 +113,12 @@ impl RuleMatcher {
     }
 
     /// Checks the conditions that do not depend on what the call does.
-    pub(super) fn check_call(&self, input: MatchInput<'_>, explain: Explain) -> Result<(), MatchFailure> {
+    pub(super) fn check_call(
+        &self,
+        input: MatchInput<'_>,
+        mode: MatchMode,
+        explain: Explain,
+    ) -> Result<(), MatchFailure> {
         let MatchInput { event, facts, state } = input;
         let Self {
             event: kinds,
@@ -151,7 +156,15 @@ impl RuleMatcher {
             "no group of the user",
             explain,
         )?;
-        check_names(label.as_ref(), state.labels(event.ts.unix_ms()), "no label of the session", explain)?;
+        // A session whose state was lost may have had any label.
+        if !(state.is_incomplete && mode == MatchMode::Any) {
+            check_names(
+                label.as_ref(),
+                state.labels(event.ts.unix_ms()),
+                "no label of the session",
+                explain,
+            )?;
+        }
         if let Some(unparsed) = *unparsed
             && unparsed != facts.unparsed
         {

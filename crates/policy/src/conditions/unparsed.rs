@@ -13,7 +13,7 @@ use super::match_mode::{Explain, MatchInput, MatchMode};
 impl RuleMatcher {
     /// Returns the parts of an unparsed text that these conditions look for, if it mentions all of them.
     pub(crate) fn match_unparsed(&self, input: MatchInput<'_>, text: &UnreadText) -> Option<String> {
-        self.check_call(input, Explain::Nothing).ok()?;
+        self.check_call(input, MatchMode::Any, Explain::Nothing).ok()?;
         let Self {
             // Checked above.
             event: _,

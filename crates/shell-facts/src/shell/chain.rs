@@ -18,10 +18,9 @@ impl ShellReader<'_> {
         src: &SourceText,
         scope: &mut ShellScope,
     ) {
-        // The command that creates a branch may have failed, unless its failure ends the script or the chain.
-        if !scope.strict {
-            scope.own_branches = Arc::default();
-        }
+        // The command that wrote a file may have failed, unless its failure ends the chain. `set -e` does not end a
+        // script in functions whose result is tested.
+        scope.own_files = Arc::default();
         if statement.rest.is_empty() {
             return self.walk_pipeline(&statement.first, src, scope);
         }
@@ -30,8 +29,7 @@ impl ShellReader<'_> {
         let mut succeeds = always_succeeds(&statement.first);
         // A command after `&&` runs only if the conditions before it are true.
         let mut names = narrowed_by_pipeline(&statement.first, src);
-        self.walk_pipeline(&statement.first, src, scope);
-        forget_failed_branches(&statement.first, scope);
+        self.walk_link(&statement.first, src, scope);
         for ast::ChainedPipeline { operator, pipeline } in &statement.rest {
             if !self.spend_steps(scope.size() + names.len() / 4) {
                 return;
@@ -39,7 +37,7 @@ impl ShellReader<'_> {
             match operator {
                 ast::ChainOperator::Or => {
                     names.clear();
-                    scope.own_branches = Arc::default();
+                    scope.own_files = Arc::default();
                     let mut worked = scope.clone();
                     for other in stopped.drain(..) {
                         scope.merge_with(&other);
@@ -58,9 +56,8 @@ impl ShellReader<'_> {
                     }
                     scope.cwd.assume_success();
                     let before = scope.narrow_variables(&names);
-                    self.walk_pipeline(pipeline, src, scope);
+                    self.walk_link(pipeline, src, scope);
                     scope.restore_variables(before);
-                    forget_failed_branches(pipeline, scope);
                 }
             }
             names.extend(narrowed_by_pipeline(pipeline, src));
@@ -70,13 +67,21 @@ impl ShellReader<'_> {
             scope.merge_with(other);
         }
     }
+
+    /// Walks a pipeline that a command after `&&` may follow.
+    fn walk_link(&mut self, pipeline: &ast::Pipeline, src: &SourceText, scope: &mut ShellScope) {
+        let known = Arc::clone(&scope.own_files);
+        self.walk_pipeline(pipeline, src, scope);
+        if scope.own_files != known && !writes_directly(pipeline) {
+            Arc::make_mut(&mut scope.own_files).retain(|file| known.contains(file));
+        }
+    }
 }
 
-/// `! git branch x && …` continues if the branch was not created.
-fn forget_failed_branches(pipeline: &ast::Pipeline, scope: &mut ShellScope) {
-    if pipeline.negations > 0 {
-        scope.own_branches = Arc::default();
-    }
+/// Whether the success of a pipeline means that the file of its redirection was written: `echo x > file`.
+fn writes_directly(pipeline: &ast::Pipeline) -> bool {
+    let Some(ast::Command::Simple(simple)) = only_command(pipeline) else { return false };
+    simple.program().is_some_and(|program| matches!(&*program, "cat" | "echo" | "printf"))
 }
 
 /// Returns the command of a pipeline with a single stage.

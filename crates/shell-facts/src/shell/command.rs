@@ -2,6 +2,7 @@
 
 //! A command that would run.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
@@ -59,7 +60,7 @@ pub struct ShellCommand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// Known behaviour that is not visible in the words: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
-    /// `shell-runs-fetched`, `runs-downloaded`, `typed-program`, `scratch`, `own-branch`, `literal-dollars`.
+    /// `shell-runs-fetched`, `runs-downloaded`, `typed-program`, `scratch`, `keeps-runnable`, `literal-dollars`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
     /// Environment variables set for the command, as `NAME=value`.
@@ -123,12 +124,11 @@ impl ShellCommand {
         cwd: &WorkingDirectory,
     ) -> Self {
         let parsed = options::parse(from_description, rest);
-        let moved = directory_option(&parsed.values).map(|place| {
-            let mut cwd = cwd.clone();
-            cwd.change((!place.dynamic).then_some(place.text.as_str()), false);
-            cwd
-        });
-        let cwd = moved.as_ref().unwrap_or(cwd);
+        let mut moved = Cow::Borrowed(cwd);
+        for place in directory_options(&parsed.values) {
+            moved.to_mut().change((!place.dynamic).then_some(place.text.as_str()), false);
+        }
+        let cwd = &*moved;
         let mut operands: Vec<_> =
             parsed.operands.iter().map(|operand| path_fact(&operand.word, roots, cwd.expected())).collect();
         mark_unread_targets(&parsed.operands, &mut operands);
@@ -270,9 +270,11 @@ impl ShellCommand {
     }
 }
 
-/// Returns the directory that operands are relative to, if an option names one.
-fn directory_option(values: &[OptionValue]) -> Option<&ShellWord> {
-    values.iter().rfind(|value| value.role == Role::Directory).map(|value| &value.word)
+/// Returns the directories to which options change, in order. Each one is relative to the one before it, and an empty one
+/// changes nothing.
+fn directory_options(values: &[OptionValue]) -> impl Iterator<Item = &ShellWord> {
+    let directories = values.iter().filter(|value| value.role == Role::Directory).map(|value| &value.word);
+    directories.filter(|word| word.dynamic || !word.text.is_empty())
 }
 
 /// Marks operands that are written, not read: the last one of `cp`, all of `tee`.

@@ -11,7 +11,8 @@ use super::super::effect::ExecLocation;
 use super::command::{ShellCommand, program_of};
 use super::decode::decoder;
 use super::exec_site::ExecSite;
-use super::git_scope::mark_own_work;
+use super::file_mode::{KEEPS_RUNNABLE_ACT, keeps_runnable};
+use super::git_scope::{SCRATCH_ACT, mark_scratch_work, names_git_variable};
 use super::launch::remote_broadcast;
 use super::narrow::narrow_words;
 use super::printed_text::printed_texts;
@@ -127,7 +128,10 @@ impl ShellReader<'_> {
             command.acts.push("literal-dollars");
         }
         command.from_terminal = self.passes_typed(&command, scope);
-        mark_own_work(&mut command, scope);
+        mark_scratch_work(&mut command, scope);
+        if keeps_runnable(program, rest) {
+            command.acts.push(KEEPS_RUNNABLE_ACT);
+        }
         let first_effect = self.effects.len();
         scope.mark_own_files(&mut command);
         if self.push_command(command, io) {
@@ -305,8 +309,12 @@ impl ShellReader<'_> {
     /// Adds environment variables to the commands since `first`.
     pub(super) fn add_environment(&mut self, first: usize, pairs: &[String]) {
         if !pairs.is_empty() {
+            let redirects_git = pairs.iter().any(|pair| names_git_variable(pair));
             for command in self.commands.iter_mut().skip(first) {
                 command.env.extend_from_slice(pairs);
+                if redirects_git {
+                    command.acts.retain(|act| *act != SCRATCH_ACT);
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Remembers files whose content a script has just written itself. Reading such a file reveals nothing new.
+//! Remembers files whose content a script has just written itself. Reading such a file reveals nothing new. A write may
+//! fail (`set -C`, a file that is read-only), so only later commands of the same `&&` chain rely on it.
 
 use std::sync::Arc;
 

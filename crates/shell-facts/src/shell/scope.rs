@@ -42,9 +42,7 @@ pub(super) struct ShellScope {
     pub(super) via: Vec<String>,
     /// Whether the script ends at the first command that fails (`set -e`).
     pub(super) strict: bool,
-    /// Branches that earlier commands are known to have created, each with the directory of the command.
-    pub(super) own_branches: Arc<Vec<(String, String)>>,
-    /// Files whose content earlier commands have written from known texts.
+    /// Files whose content earlier commands of the same chain have written from known texts.
     pub(super) own_files: Arc<Vec<String>>,
     /// The machine and file system in which commands run.
     pub(super) site: Arc<ExecSite>,
@@ -80,7 +78,6 @@ impl ShellScope {
             directory_stack: Vec::new(),
             via: Vec::new(),
             strict: false,
-            own_branches: Arc::default(),
             own_files: Arc::default(),
             site,
         }
@@ -91,7 +88,7 @@ impl ShellScope {
         self.set("HOME", ExpandedText::literal(&site.roots.home));
         self.cwd = WorkingDirectory::new(cwd);
         self.site = site;
-        (self.own_branches, self.own_files) = Default::default();
+        self.own_files = Arc::default();
         self
     }
 
@@ -192,6 +189,11 @@ impl ShellScope {
     /// Returns the exported variables whose value is a URL.
     pub(super) fn exported_addresses(&self) -> &[String] {
         &self.exported
+    }
+
+    /// Returns the names of the variables that were set.
+    pub(super) fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.vars.keys().map(String::as_str)
     }
 
     /// Applies `local NAME`.
@@ -382,9 +384,6 @@ impl ShellScope {
             self.arguments = None;
         }
         self.strict &= other.strict;
-        if self.own_branches != other.own_branches {
-            self.own_branches = Arc::default();
-        }
         if self.own_files != other.own_files {
             self.own_files = Arc::default();
         }
