@@ -64,12 +64,12 @@ fn run_directories(test: &TestContext) -> Vec<PathBuf> {
 fn claude_gets_the_hooks_in_a_settings_file_and_everything_else_is_passed_through() {
     let test = TestContext::new();
     client(&test, "claude", CLIENT);
-    let ran = run(&test, &["run", "claude", "-p", "a b", "--json", "--", "--settings"]);
+    let ran = run(&test, &["run", "claude", "-p", "a b", "--json", "--", "setting"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (7, "from the input\n"));
     assert_eq!(ran.stderr, "an error\n");
     let arguments = arguments(&test);
     assert_eq!(arguments[0], "--settings");
-    assert_eq!(arguments[2..], ["-p", "a b", "--json", "--", "--settings"]);
+    assert_eq!(arguments[2..], ["-p", "a b", "--json", "--", "setting"]);
     let hooks = &run_settings(&test)["hooks"];
     let handler = &hooks["PreToolUse"][0]["hooks"][0];
     let hook_program = test.home().join("bin/tenterhook-hook");
@@ -177,6 +177,95 @@ fn a_run_that_the_settings_guard_gets_no_second_hooks() {
 }
 
 #[test]
+fn options_and_variables_are_checked_before_the_settings_are_trusted() {
+    let test = TestContext::new();
+    client(&test, "claude", CLIENT);
+    assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
+    for args in [&["--bare"][..], &["--settings", "{\"disableAllHooks\":true}"], &["--safe-mode", "-p", "x"]]
+    {
+        let ran = run(&test, &[&["run", "claude"][..], args].concat());
+        assert_eq!(ran.exit, 2, "{args:?}: {}", ran.stderr);
+        assert!(!test.path("person/arguments").exists(), "{args:?} ran");
+    }
+    let mut with_variable = command(&test, &["run", "claude", "-p", "x"]);
+    with_variable.env("CLAUDE_CODE_SIMPLE", "1");
+    assert_eq!(test.run_command(with_variable, b"").exit, 2);
+    assert!(!test.path("person/arguments").exists());
+    // With the hooks in the settings, a session in the background is guarded.
+    assert_eq!(run(&test, &["run", "claude", "--bg", "x"]).exit, 7);
+    assert_eq!(arguments(&test), ["--bg", "x"]);
+    // The user's settings may not be read, so the run gets hooks of its own.
+    assert_eq!(run(&test, &["run", "claude", "--setting-sources", "project"]).exit, 7);
+    assert_eq!(arguments(&test)[0], "--settings");
+}
+
+#[test]
+fn an_agent_without_run_settings_is_refused_if_it_may_read_other_settings() {
+    let test = TestContext::new();
+    client(&test, "cline", CLIENT);
+    let installed = test.run(&["install", "cline", "--yes"]);
+    assert_eq!(installed.exit, 0, "{}", installed.stderr);
+    assert_eq!(run(&test, &["run", "cline", "x"]).exit, 7);
+    let ran = run(&test, &["run", "cline", "--data-dir", "/tmp/x", "y"]);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("it may not read the settings that guard it"), "{}", ran.stderr);
+    assert_eq!(arguments(&test), ["x"]);
+}
+
+/// Measured on Claude Code 2.1.325: with these variables in `env` of one of these files, hooks of `--settings` do not run.
+#[test]
+fn variables_in_the_user_s_settings_that_turn_hooks_off_are_reported() {
+    for (file, variable) in
+        [(".claude/settings.json", "CLAUDE_CODE_SIMPLE"), (".claude.json", "CLAUDE_CODE_SAFE_MODE")]
+    {
+        let test = TestContext::new();
+        client(&test, "claude", CLIENT);
+        test.write(&format!("person/{file}"), &format!("{{\"env\": {{\"{variable}\": \"1\"}}}}\n"));
+        let ran = run(&test, &["run", "claude", "-p", "x"]);
+        assert_eq!(ran.exit, 1, "{file}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("`env.{variable}` is set")), "{}", ran.stderr);
+        assert!(!test.path("person/arguments").exists());
+        let installed = test.run(&["install", "claude-code", "--yes"]);
+        let shown = format!("{}{}", installed.stdout, installed.stderr);
+        assert!(shown.contains(&format!("`env.{variable}` is set")), "{shown}");
+        let checked = test.run(&["doctor"]);
+        assert!(checked.stdout.contains(&format!("`env.{variable}` is set")), "{}", checked.stdout);
+    }
+    let test = TestContext::new();
+    client(&test, "claude", CLIENT);
+    test.write("person/.claude/settings.json", "{\"env\": {\"CLAUDE_CODE_SIMPLE\": \"0\"}}\n");
+    assert_eq!(run(&test, &["run", "claude", "-p", "x"]).exit, 7);
+}
+
+#[test]
+fn hooks_of_a_project_do_not_guard_an_agent_that_starts_in_another_directory() {
+    let test = TestContext::new();
+    client(&test, "opencode", CLIENT);
+    std::fs::create_dir_all(test.path("work/.git")).unwrap();
+    std::fs::create_dir_all(test.path("work/inner")).unwrap();
+    let installed = test.run(&["install", "opencode", "--scope", "project", "--yes"]);
+    assert_eq!(installed.exit, 0, "{}", installed.stderr);
+    let plan = |args: &[&str]| {
+        let ran = run(&test, &[&["run", "--dry-run", "--json", "opencode"][..], args].concat());
+        assert_eq!(ran.exit, 0, "{args:?}: {}", ran.stderr);
+        let plan = ran.json();
+        assert_ne!(plan["guarded_by_settings"].is_null(), plan["variables"] == json!({}), "{plan}");
+        !plan["guarded_by_settings"].is_null()
+    };
+    let other = test.path("person");
+    let other = other.to_str().unwrap();
+    assert!(plan(&[]) && plan(&["inner"]), "in the project");
+    for args in [
+        &[other][..],
+        &["../person"],
+        &["run", "--dir", other, "x"],
+        &["run", &format!("--dir={other}"), "x"],
+    ] {
+        assert!(!plan(args), "{args:?}");
+    }
+}
+
+#[test]
 fn hooks_of_another_project_do_not_guard_this_one() {
     let test = TestContext::new();
     client(&test, "claude", CLIENT);
@@ -197,6 +286,17 @@ fn what_would_turn_the_hooks_off_is_refused() {
         ("claude", &["--bare"][..], "cannot guard a run of Claude Code with `--bare`"),
         ("claude", &["--settings={}"], "cannot guard a run of Claude Code with `--settings`"),
         ("codex", &["-c", "features.hooks=false"], "cannot guard a run of Codex CLI with `-c`"),
+        (
+            "claude",
+            &["--append-system-prompt", "--", "--bare"],
+            "cannot guard a run of Claude Code with `--bare`",
+        ),
+        ("claude", &["--bg", "x"], "cannot guard a run of Claude Code with `--bg`"),
+        ("codex", &["-c", "features = {hooks=false}"], "cannot guard a run of Codex CLI with `-c`"),
+        ("codex", &["-c", "features\t={hooks=false}"], "cannot guard a run of Codex CLI with `-c`"),
+        ("codex", &["--remote", "ws://127.0.0.1:1"], "cannot guard a run of Codex CLI with `--remote`"),
+        ("opencode", &["attach", "http://127.0.0.1:1"], "cannot guard a run of OpenCode with `attach`"),
+        ("qwen", &["--safeMode"], "cannot guard a run of Qwen Code with `--safe-mode`"),
         ("qwen", &["--safe-mode"], "cannot guard a run of Qwen Code with `--safe-mode`"),
         ("opencode", &["--pure"], "cannot guard a run of OpenCode with `--pure`"),
         ("gemini", &[], "cannot guard one run of Gemini CLI: it skips a settings file"),

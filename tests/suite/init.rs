@@ -98,6 +98,13 @@ fn yes_makes_the_marked_choices_and_a_second_call_changes_nothing() {
         profile.starts_with("alias ll='ls -l'\n\n# added by `tenterhook init`\nexport PATH="),
         "{profile}"
     );
+    let line = profile.lines().last().unwrap();
+    assert!(
+        line.starts_with("export PATH=\"$PATH\":") && line.contains("/bin"),
+        "appended, and not a build directory: {line}"
+    );
+    assert!(!line.contains(Path::new(PROGRAM).parent().unwrap().to_str().unwrap()), "{line}");
+    assert!(test.home().join("bin/tenterhook").exists());
     assert!(test.path("person/.local/share/bash-completion/completions/tenterhook").exists());
     assert!(!test.home().join("tenterhook.yaml").exists(), "notifications are off");
 
@@ -152,6 +159,21 @@ fn a_guarded_agent_may_not_run_it() {
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("guarded agents may not set Tenterhook up"), "{}", ran.stderr);
     assert_eq!(init(&test, &["--dry-run"]).exit, 0);
+}
+
+#[test]
+fn a_half_written_completion_file_is_repaired_and_a_profile_need_not_be_text() {
+    let test = user_with_agents();
+    let completions = "person/.local/share/bash-completion/completions/tenterhook";
+    test.write(completions, "_tenterhook() {");
+    std::fs::write(test.path("person/.bashrc"), b"alias x='\xff'").unwrap();
+    let ran = init(&test, &["--yes", "--only", "shell"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(std::fs::read_to_string(test.path(completions)).unwrap().len() > 100);
+    let profile = std::fs::read(test.path("person/.bashrc")).unwrap();
+    assert!(profile.starts_with(b"alias x='\xff'\n\n# added by `tenterhook init`\nexport PATH="));
+    assert_eq!(init(&test, &["--yes", "--only", "shell"]).exit, 0);
+    assert_eq!(std::fs::read(test.path("person/.bashrc")).unwrap(), profile, "never twice");
 }
 
 #[test]

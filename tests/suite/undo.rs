@@ -216,3 +216,134 @@ fn unknown_snapshots_are_named_with_a_hint() {
     assert_eq!(unknown.exit, 2);
     assert!(unknown.stderr.contains("tenterhook undo list"), "{}", unknown.stderr);
 }
+
+/// Sends a call of the session through the hook and returns the decision.
+fn decide(test: &TestContext, command: &str) -> String {
+    let reply = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+    let reply: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
+    reply["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
+}
+
+fn count_snapshots(test: &TestContext) -> usize {
+    test.run(&["undo", "list", "--json"]).json()["snapshots"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn a_shell_that_may_direct_git_elsewhere_is_asked_about() {
+    for earlier in [
+        "G=GIT; export ${G}_DIR=../other/.git",
+        "export GI\"\"T_DIR=../other/.git",
+        "export \"GIT\"_WORK_TREE=../other",
+        "declare -x \"$NAME=../other\"",
+        "printf -v \"GIT\"_DIR ../other; export \"GIT\"_DIR",
+        ". ./env.sh",
+        "source env.sh",
+        "eval \"$(cat env.sh)\"",
+        "direnv allow",
+    ] {
+        let test = repository();
+        test.write("work/env.sh", "export GIT_DIR=../other/.git\n");
+        let together = decide(&test, &format!("{earlier}; git reset --hard"));
+        assert_ne!(together, "none", "{earlier}");
+        let test = repository();
+        // A rule labels such sessions too, and can be turned off; the check does not depend on it.
+        let disabled = test.run_on_terminal(&["rules", "disable", "git-environment"]);
+        assert_eq!(disabled.exit, 0, "{}", disabled.stderr);
+        test.write("work/env.sh", "export GIT_DIR=../other/.git\n");
+        decide(&test, earlier);
+        assert_eq!(decide(&test, "git reset --hard"), "ask", "{earlier}, in an earlier call");
+        assert_eq!(count_snapshots(&test), 0, "{earlier}");
+    }
+}
+
+#[test]
+fn ordinary_variables_and_a_python_environment_keep_the_snapshot() {
+    let test = repository();
+    for earlier in [
+        "source .venv/bin/activate",
+        "export TOKEN_FILE=$(mktemp)",
+        "while IFS= read -r line; do echo \"$line\"; done < a.txt",
+        "GIT_PAGER=cat git log",
+    ] {
+        decide(&test, earlier);
+    }
+    let before = count_snapshots(&test);
+    assert_eq!(decide(&test, "git reset --hard"), "none");
+    assert_eq!(count_snapshots(&test), before + 1);
+}
+
+#[test]
+fn names_that_begin_with_a_dot_are_saved_whatever_the_shell_is_set_to() {
+    for (earlier, command) in
+        [("true", "rm *"), ("true", "rm -f *(.D)"), ("shopt -s dotglob", "rm *"), ("setopt globdots", "rm *")]
+    {
+        let test = repository();
+        test.write("work/.env.local", "secret\n");
+        decide(&test, earlier);
+        if decide(&test, command) != "none" {
+            continue;
+        }
+        std::fs::remove_file(test.path("work/.env.local")).unwrap();
+        let restored = test.run(&["undo", "last"]);
+        assert_eq!(restored.exit, 0, "{command}: {}{}", restored.stdout, restored.stderr);
+        assert_eq!(read(&test, ".env.local"), "secret\n", "{command}");
+    }
+    for (earlier, command) in [
+        ("true", "GLOBIGNORE=x; rm *"),
+        ("export GLOBIGNORE=x", "rm *"),
+        ("export CDPATH=~", "cd src; rm -rf *"),
+    ] {
+        let test = repository();
+        test.write("work/src/main.rs", "fn main() {}\n");
+        decide(&test, earlier);
+        assert_ne!(decide(&test, command), "none", "{earlier}; {command}");
+    }
+}
+
+#[test]
+fn a_directory_tree_that_is_too_large_is_reported_at_once() {
+    let test = repository();
+    std::fs::create_dir(test.path("work/many")).unwrap();
+    for number in 0..9_000 {
+        std::fs::write(test.path(&format!("work/many/{number}")), "text").unwrap();
+    }
+    let reply = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf many").as_bytes());
+    assert!(reply.stdout.contains("not saved, so it cannot be undone"), "{}", reply.stdout);
+    assert!(!reply.stdout.contains("permissionDecision\":\"ask"), "{}", reply.stdout);
+    assert_eq!(count_snapshots(&test), 0);
+}
+
+#[test]
+fn results_in_directories_with_the_names_of_build_output_are_saved() {
+    for directory in ["out/important", "packages/tmp", "dist", "build"] {
+        let test = repository();
+        test.write(&format!("work/{directory}/result.txt"), "measured\n");
+        assert_eq!(decide(&test, &format!("rm -rf {directory}")), "none");
+        assert_eq!(count_snapshots(&test), 1, "{directory}");
+    }
+}
+
+#[test]
+fn a_link_among_the_files_does_not_prevent_a_snapshot_of_sed() {
+    let test = repository();
+    std::os::unix::fs::symlink("../outside", test.path("work/link")).unwrap();
+    assert_eq!(decide(&test, "sed -i s/a/b/ *"), "none");
+    assert_eq!(count_snapshots(&test), 1);
+    test.write("work/src/main.rs", "fn main() {}\n");
+    decide(&test, "cp -r \"$X\" src");
+    assert_eq!(count_snapshots(&test), 1, "the files that are overwritten are unknown");
+}
+
+#[test]
+fn the_end_of_a_call_in_the_background_is_not_the_end_of_its_changes() {
+    let test = repository();
+    let payload =
+        test.bash("git reset --hard").replace("\"command\"", "\"run_in_background\":true,\"command\"");
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
+    let done = payload.replace("PreToolUse", "PostToolUse");
+    test.run_with(&["hook", "claude-code", "post-tool-use"], done.as_bytes());
+    git(&test, &["reset", "-q", "--hard"]);
+    let restored = test.run(&["undo", "last"]);
+    assert_eq!(restored.exit, 0, "{}{}", restored.stdout, restored.stderr);
+    assert_eq!(read(&test, "a.txt"), "uncommitted\n");
+}

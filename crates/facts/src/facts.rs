@@ -97,6 +97,9 @@ pub struct Facts {
     /// Symbolic links that the call creates, each with its target.
     #[serde(skip)]
     pub created_links: Vec<(String, String)>,
+    /// Whether the call sets a variable that directs later commands to other files, or one with an unknown name.
+    #[serde(skip)]
+    pub redirects_later: bool,
 }
 
 impl Facts {
@@ -221,6 +224,7 @@ fn collect_effects(
         connects.extend(read.connects);
         added.extend(read.contents);
         facts.unparsed |= read.unparsed;
+        facts.redirects_later |= read.redirects_later;
         unread.extend(read.unread);
         append(&mut facts.run_files, read.run_files);
     }

@@ -11,6 +11,7 @@ mod facts;
 mod follow;
 mod mcp;
 mod package;
+mod redirection;
 mod session_files;
 #[cfg(test)]
 mod tests;

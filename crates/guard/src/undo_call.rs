@@ -14,13 +14,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tenterhook_api::SessionSnapshot;
 use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, Timestamp};
 use tenterhook_facts::{Facts, ShellCommand};
 use tenterhook_home::Home;
-use tenterhook_policy::{PolicyJudgement, SessionState};
+use tenterhook_policy::{PolicyJudgement, SHELL_ENVIRONMENT_LABEL, SessionState};
 use tenterhook_undo::{
-    CallReference, SnapshotError, SnapshotFilter, SnapshotRequest, UndoError, UndoLimits, UndoStore,
+    CallReference, FileTarget, SnapshotError, SnapshotErrorKind, SnapshotFilter, SnapshotRequest,
+    TargetChange, TargetExtent, UndoError, UndoLimits, UndoStore,
 };
 
 pub(crate) use call_parts::RestJudgement;
@@ -32,11 +34,20 @@ const PLAIN_LAUNCHERS: &[&str] = &["bash", "sh", "zsh", "dash", "env", "command"
 /// Directories with the programs of the system. A program of the same name elsewhere may do anything.
 const PROGRAM_DIRECTORIES: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Label of a session that has set variables that direct git to another repository. A lasting shell keeps them.
-const GIT_ENVIRONMENT_LABEL: &str = "git-environment";
+/// Beginning of the names of variables that may direct git to another repository.
+const GIT_VARIABLE_PREFIX: &str = "GIT_";
 
 /// Time limit of a snapshot that replaces no question. The call runs without a snapshot if it takes longer.
 const UNASKED_SNAPSHOT_TIME: Duration = Duration::from_millis(300);
+/// Maximum number of files of such a snapshot, and of bytes that are copied for it. More would take longer than the time
+/// limit, and would be copied in vain.
+const UNASKED_SNAPSHOT_FILES: usize = 8_000;
+const UNASKED_COPIED_BYTES: u64 = 24 * 1024 * 1024;
+
+/// Arguments with which a tool runs in the background.
+const BACKGROUND_ARGUMENTS: &[&str] = &["run_in_background", "is_background", "isBackground"];
+/// Fields of a tool's output that name a task in the background.
+const BACKGROUND_OUTPUTS: &[&str] = &["backgroundTaskId", "background_task_id"];
 
 /// Runs work that may take seconds, so that other tasks of the calling thread can continue elsewhere.
 pub type BlockingRunner = fn(&mut dyn FnMut());
@@ -74,8 +85,7 @@ impl CallSnapshots {
         Self { run_blocking, ..self }
     }
 
-    /// Returns the parts of a call that a snapshot can cover, if nothing but questions of undoable rules stands
-    /// against the call.
+    /// Returns the parts of a call that a snapshot can cover, if only undoable rules ask about the call.
     pub(crate) fn find_parts<'f>(
         event: &Event,
         facts: &'f Facts,
@@ -86,7 +96,9 @@ impl CallSnapshots {
             Origin::Rule(id) => finding.decision == Decision::Ask && judged.undoable.contains(id),
             _ => false,
         };
-        let mut objections = judged.findings.iter().filter(|finding| finding.decision >= Decision::Ask);
+        let is_objection = |finding: &&Finding| finding.decision >= Decision::Ask;
+        let is_asked = judged.findings.iter().any(|finding| is_objection(&finding));
+        let mut objections = judged.findings.iter().filter(is_objection);
         if event.event != EventKind::PreTool
             || judged.undoable.is_empty()
             || !objections.all(|finding| is_undoable(&finding))
@@ -95,8 +107,15 @@ impl CallSnapshots {
             return None;
         }
         let now_ms = event.ts.unix_ms();
-        let may_be_redirected =
-            state.is_incomplete || state.labels(now_ms).any(|label| label == GIT_ENVIRONMENT_LABEL);
+        let text = event.tool.as_ref()?.args.to_string();
+        let may_be_redirected = state.is_incomplete
+            || state.labels(now_ms).any(|label| label == SHELL_ENVIRONMENT_LABEL)
+            || facts.redirects_commands()
+            || text.contains(GIT_VARIABLE_PREFIX);
+        // Directories and repositories may be other ones than the command names, so the wrong files would be saved.
+        if may_be_redirected && is_asked {
+            return None;
+        }
         CoverableCall::find(event, facts, may_be_redirected)
     }
 
@@ -108,15 +127,20 @@ impl CallSnapshots {
         parts: &[CoverablePart],
         judged: &mut PolicyJudgement,
     ) -> Option<String> {
-        let is_undoable = |by: &Origin| matches!(by, Origin::Rule(id) if judged.undoable.contains(id));
         let is_asked = judged.findings.iter().any(|finding| finding.decision >= Decision::Ask);
         let mut taken = Ok(None);
         (self.run_blocking)(&mut || taken = self.take(event, parts, &judged.undoable, is_asked));
         let note = match &taken {
             Ok(Some(id)) => format!("saved in snapshot {id}"),
             Ok(None) => return None,
-            Err(reason) => format!("no snapshot: {reason}"),
+            Err(reason) => {
+                judged
+                    .findings
+                    .extend(unsaved_finding(reason, parts, &judged.undoable).filter(|_| !is_asked));
+                format!("no snapshot: {reason}")
+            }
         };
+        let is_undoable = |by: &Origin| matches!(by, Origin::Rule(id) if judged.undoable.contains(id));
         for step in judged.steps.iter_mut().filter(|step| is_undoable(&step.by)) {
             step.note = Some(step.note.take().map_or(note.clone(), |old| format!("{old}; {note}")));
             if taken.is_ok() {
@@ -148,6 +172,7 @@ impl CallSnapshots {
             session: event.harness_session_id.clone(),
             event: Some(event.id.to_string()),
             tool_call: event.tool_use_id.clone(),
+            replaces_question: is_asked,
         };
         let request = SnapshotRequest {
             call,
@@ -160,15 +185,21 @@ impl CallSnapshots {
             let store = UndoStore::open(&self.directory, self.limits)?;
             return Ok(Some(store.take_snapshot(&request)?.id));
         }
-        let max_time = self.limits.max_time.min(UNASKED_SNAPSHOT_TIME);
-        let store = UndoStore::open(&self.directory, UndoLimits { max_time, ..self.limits })?;
+        let limits = UndoLimits {
+            max_time: self.limits.max_time.min(UNASKED_SNAPSHOT_TIME),
+            max_files: self.limits.max_files.min(UNASKED_SNAPSHOT_FILES),
+            max_copied_bytes: self.limits.max_copied_bytes.min(UNASKED_COPIED_BYTES),
+            ..self.limits
+        };
+        let store = UndoStore::open(&self.directory, limits)?;
         Ok(store.take_snapshot_of_existing(&request)?.map(|taken| taken.id))
     }
 
     /// Notes the state of the saved files after a call, so that later changes are recognised as newer work.
     pub(crate) fn note_call_end(&self, event: &Event) {
         let Some(tool_call) = event.tool_use_id.as_deref() else { return };
-        if event.event != EventKind::PostTool || !self.directory.is_dir() {
+        // The event of a call in the background arrives before its changes.
+        if event.event != EventKind::PostTool || runs_in_background(event) || !self.directory.is_dir() {
             return;
         }
         (self.run_blocking)(&mut || {
@@ -197,6 +228,30 @@ pub fn list_session_snapshots(home: &Home, session: &str) -> Result<Vec<SessionS
         event: found.event,
     });
     Ok(snapshots.collect())
+}
+
+/// Returns a message about a deleted directory tree that is too large to save.
+fn unsaved_finding(reason: &SnapshotRefusal, parts: &[CoverablePart], rules: &[Arc<str>]) -> Option<Finding> {
+    let is_deleted_tree =
+        |file: &FileTarget| file.change == TargetChange::Delete && file.extent != TargetExtent::Path;
+    let SnapshotRefusal::Snapshot(error) = reason else { return None };
+    let is_limit = matches!(error.kind(), SnapshotErrorKind::LimitExceeded | SnapshotErrorKind::StorageFull);
+    if !is_limit || !parts.iter().flat_map(|part| &part.files).any(is_deleted_tree) {
+        return None;
+    }
+    let message = format!("Tenterhook: not saved, so it cannot be undone: {error}");
+    Some(Finding { message: Some(message), ..Finding::silent(Origin::Rule(rules.first()?.clone())) })
+}
+
+/// Whether the tool call continues after its event.
+fn runs_in_background(event: &Event) -> bool {
+    let Some(tool) = &event.tool else { return false };
+    let is_set = |key: &str| tool.args.get(key).is_some_and(|value| value.as_bool() == Some(true));
+    let output = event.detail.tool_output.as_ref();
+    BACKGROUND_ARGUMENTS.iter().any(|key| is_set(key))
+        || output.is_some_and(|output| {
+            BACKGROUND_OUTPUTS.iter().any(|key| output.get(key).is_some_and(Value::is_string))
+        })
 }
 
 /// Returns the directory that snapshots of a call are limited to.

@@ -4,8 +4,8 @@
 
 use tenterhook_harness::Harness;
 
-use crate::guarded_run::RunSettings;
 use crate::launch::ClientLaunch;
+use crate::run_settings::RunSettings;
 use crate::{
     ClientSigns, Installer, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt,
     opencode, pi, qwen, vscode,

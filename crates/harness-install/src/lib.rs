@@ -5,7 +5,7 @@
 //! The folder of each harness (for example `claude_code/install.rs`) lists its [`ManagedFile`]s: the files to write
 //! and the content of each. [`file`] reads and writes files. A [`SettingsEditor`] ([`hooks`] for JSON, [`toml`])
 //! edits a part of a file; Tenterhook writes an [`OwnedFile`] as a whole. [`receipt`] stores the previous state.
-//! [`plan`] shows the change and then applies it. [`launch`] runs a client without a user, and [`guarded_run`]
+//! [`plan`] shows the change and then applies it. [`launch`] runs a client without a user, and [`run_settings`]
 //! adds hooks to one run of a client.
 //!
 //! `tenterhook-harness` decodes native payloads and encodes replies. [`CLIENTS`] has one row for each harness in its
@@ -25,7 +25,6 @@ pub(crate) mod env_files;
 mod error;
 pub mod file;
 mod gemini;
-pub mod guarded_run;
 pub mod hooks;
 mod installer;
 pub mod jsonc;
@@ -43,6 +42,7 @@ mod planning;
 mod plugin;
 mod qwen;
 pub mod receipt;
+pub mod run_settings;
 mod shell;
 #[cfg(test)]
 mod tests;

@@ -30,7 +30,7 @@ pub use append_rule::append_rule;
 pub use env::Env;
 pub use home::{Home, make_private_dir, make_public_dir, write_atomic};
 pub use mode::Mode;
-pub use read_file::{regular_file, state_file};
+pub use read_file::{regular_bytes, regular_file, state_file};
 pub use rule_overview::RuleOverview;
 pub use sources::{SourceFile, Sources, WorkDirs};
 pub use switches::Switches;

@@ -20,6 +20,11 @@ pub fn regular_file(path: &Path) -> Result<Option<String>> {
     read_text(path, FileClass::Configuration, MAX_HOME_FILE_BYTES).map_err(|error| name(path, &error))
 }
 
+/// Reads a file of the user that need not be UTF-8; `None` if it does not exist.
+pub fn regular_bytes(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
+    read_bytes(path, FileClass::Configuration, max_bytes).map_err(|error| name(path, &error))
+}
+
 /// Reads the organisation's file; `None` if it does not exist. The file is read regardless of its owner. The owner
 /// determines which of its rules apply.
 pub(crate) fn organisation_file(path: &Path) -> Result<Option<String>> {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use tenterhook_event::{Decision, Event, Finding, TraceEntry};
+use tenterhook_event::{Decision, Event, EventKind, Finding, TraceEntry};
 use tenterhook_facts::Facts;
 
 use crate::compile::RuleSet;
@@ -76,7 +76,23 @@ pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet
         judgement.delta = StateDelta { spent, earlier, reported, ..judgement.delta };
     }
     judgement.delta.spent = rules.spend_of(event).or(judgement.delta.spent);
+    judgement.delta.labels.extend(find_shell_label(event, facts, state));
     judgement
+}
+
+/// Label of a session whose shell may direct commands to other files than their words name. It is set without a rule,
+/// because snapshots depend on it, and users can turn rules off.
+pub const SHELL_ENVIRONMENT_LABEL: &str = "shell-environment";
+
+/// Harness that starts a new shell for each call.
+const NEW_SHELL_HARNESS: &str = "claude-code";
+
+fn find_shell_label(event: &Event, facts: &Facts, state: &SessionState) -> Option<String> {
+    let is_set = || state.labels(event.ts.unix_ms()).any(|label| label == SHELL_ENVIRONMENT_LABEL);
+    let is_changed = event.event == EventKind::PreTool
+        && facts.redirects_later_calls(event.source == NEW_SHELL_HARNESS)
+        && !is_set();
+    is_changed.then(|| SHELL_ENVIRONMENT_LABEL.to_owned())
 }
 
 fn with_reported<'s>(state: &'s SessionState, reported: Option<&StateDelta>) -> Cow<'s, SessionState> {

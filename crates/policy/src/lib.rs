@@ -50,7 +50,7 @@ mod write;
 pub use budget::{DailySpend, ReportedUsage, SpendTotals};
 pub use compile::{LoadMode, LoadedRules, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
-pub use judge::{PolicyJudgement, RuleNote, explain, judge};
+pub use judge::{PolicyJudgement, RuleNote, SHELL_ENVIRONMENT_LABEL, explain, judge};
 pub use page::{RulePage, rule_pages};
 pub use prices::{ModelPrice, Money, PriceTable};
 pub use rule::{Rule, RuleMode, Severity};

@@ -7,12 +7,12 @@
 
 pub mod adopt;
 pub mod detect;
-pub mod guarded_run;
 mod hook_lines;
 pub mod hook_programs;
 pub mod install;
 pub mod plain_json;
 pub mod repository;
+pub mod run_plan;
 pub mod versions;
 pub mod wiring;
 

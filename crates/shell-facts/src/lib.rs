@@ -21,6 +21,6 @@ pub use letter_pairs::LetterPairs;
 pub use run_file::{RunFile, RunPiece, RunText, RunTexts};
 pub use shell::{
     SCRATCH_ACT, ShellCommand, ShellOption, ShellReading, ShellWord, UnreadText, expand_braces,
-    interpreter_of_file, names_whole_directory, read_commands,
+    interpreter_of_file, is_redirecting_variable, is_redirecting_word, names_whole_directory, read_commands,
 };
 pub use tenterhook_programs::{FileRunner, find_project_files};

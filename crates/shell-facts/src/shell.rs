@@ -20,6 +20,7 @@ mod cwd;
 mod decode;
 mod descriptor;
 mod endless_loop;
+mod environment;
 mod exec_site;
 mod expand;
 mod file_effects;
@@ -70,6 +71,7 @@ use added_reading::AddedReading;
 pub use braces::expand_braces;
 pub use command::ShellCommand;
 use descriptor::OpenSink;
+pub use environment::{is_redirecting_variable, is_redirecting_word};
 pub use file_effects::names_whole_directory;
 pub(crate) use find::find_targets;
 pub use git_scope::SCRATCH_ACT;
@@ -112,6 +114,8 @@ pub struct ShellReading {
     pub unparsed: bool,
     /// Files on this machine that the call would run.
     pub run_files: Vec<RunFile>,
+    /// Whether the call sets a variable that directs later commands to other files, or one with an unknown name.
+    pub redirects_later: bool,
 }
 
 /// Reads all commands of a call, and code in other languages that the tool itself runs. `terminal` means that text
@@ -129,6 +133,7 @@ pub fn read_commands(
         programs,
         files,
         run_files: Vec::new(),
+        redirects_later: false,
         terminal,
         commands: Vec::new(),
         effects: Vec::new(),
@@ -221,6 +226,7 @@ pub fn read_commands(
         unread: reader.unread,
         unparsed: reader.unparsed,
         run_files: reader.run_files,
+        redirects_later: reader.redirects_later,
     }
 }
 
@@ -236,6 +242,8 @@ struct ShellReader<'p> {
     files: Option<&'p RunTexts>,
     /// Files on this machine that the call would run.
     run_files: Vec<RunFile>,
+    /// Whether a variable was set that directs later commands to other files.
+    redirects_later: bool,
     /// Whether text can be typed into running programs without firing a hook.
     terminal: bool,
     commands: Vec<ShellCommand>,

@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -50,6 +50,8 @@ pub(crate) struct ContentWriter<'a> {
     roots: &'a [RootDirectory],
     limits: &'a UndoLimits,
     deadline: Deadline,
+    /// Number of bytes that were copied or are being copied.
+    copied: AtomicU64,
     /// Set when a worker has failed, so that the others stop.
     is_cancelled: AtomicBool,
 }
@@ -75,12 +77,31 @@ impl<'a> ContentWriter<'a> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let files = rustix::fs::open(&path, flags, Mode::empty()).map_err(SnapshotError::storage)?;
         let found = rustix::fs::fstat(&files).map_err(SnapshotError::storage)?;
-        let is_cancelled = AtomicBool::new(false);
-        Ok(Self { directory, files, device: device_of(&found), roots, limits, deadline, is_cancelled })
+        let (copied, is_cancelled) = (AtomicU64::new(0), AtomicBool::new(false));
+        Ok(Self {
+            directory,
+            files,
+            device: device_of(&found),
+            roots,
+            limits,
+            deadline,
+            copied,
+            is_cancelled,
+        })
     }
 
     /// Stores all entries, and waits until they are on the disk.
     pub(crate) fn store(&self, entries: &[ScannedEntry]) -> Result<Vec<SavedEntry>, SnapshotError> {
+        // Checked first, because copying in vain would make the call wait.
+        let small = entries.iter().filter_map(|entry| match entry.kind {
+            ScannedKind::File(size) if size <= MAX_PACKED_BYTES && !self.wants_link(entry, size) => {
+                Some(size)
+            }
+            _ => None,
+        });
+        if small.sum::<u64>() > self.limits.max_copied_bytes {
+            return Err(SnapshotError::TooMuchToCopy { limit: self.limits.max_copied_bytes });
+        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = (entries.len() / FILES_PER_WORKER).clamp(1, processors.min(MAX_WORKERS));
         let share = entries.len().div_ceil(workers).max(1);
@@ -142,6 +163,7 @@ impl<'a> ContentWriter<'a> {
                 root: entry.root,
                 path: StoredPath::from(entry.path.clone()),
                 mode: entry.mode,
+                owner: entry.owner,
                 modified: entry.modified,
                 role: entry.role,
                 content,
@@ -161,11 +183,10 @@ impl<'a> ContentWriter<'a> {
     ) -> Result<Option<SavedContent>, SnapshotError> {
         let root = self.roots.get(entry.root).ok_or_else(|| SnapshotError::storage(Errno::INVAL))?;
         let place = || root.path().join(&entry.path);
-        let wants_link = entry.change == TargetChange::Delete
-            && (size > MAX_PACKED_DELETE_BYTES || entry.role == EntryRole::GitObject);
-        if wants_link && entry.device == self.device && self.link_file(root, entry, number)? {
+        if self.wants_link(entry, size) && self.link_file(root, entry, number)? {
             let stored = StorageMethod::HardLinked { file: number };
-            return Ok(Some(SavedContent::File { size, stored, sha256: None }));
+            let sha256 = self.hash_linked(entry, number)?;
+            return Ok(Some(SavedContent::File { size, stored, sha256 }));
         }
         let mut file = match root.open_file(&entry.path) {
             Ok(file) => file,
@@ -184,6 +205,44 @@ impl<'a> ContentWriter<'a> {
             stored,
             sha256: Some(encode_hash(Sha256::digest(&bytes).as_slice())),
         }))
+    }
+
+    /// Whether a file is linked instead of copied. A file with another name may be changed through it later.
+    fn wants_link(&self, entry: &ScannedEntry, size: u64) -> bool {
+        let is_object = entry.role == EntryRole::GitObject;
+        entry.change == TargetChange::Delete
+            && entry.device == self.device
+            && (is_object || size > MAX_PACKED_DELETE_BYTES && entry.links == 1)
+    }
+
+    /// Returns the hash of a linked file; `None` for a git object, whose name is its hash, and if there is no time. The
+    /// restore replaces nothing by content without a hash unless the user forces it.
+    fn hash_linked(&self, entry: &ScannedEntry, number: usize) -> Result<Option<String>, SnapshotError> {
+        if entry.role == EntryRole::GitObject {
+            return Ok(None);
+        }
+        let path = self.directory.join(FILES_DIRECTORY).join(number.to_string());
+        let mut file = File::open(&path).map_err(SnapshotError::storage)?;
+        let mut hash = Sha256::new();
+        let mut chunk = vec![
+            0;
+            COPY_CHUNK_BYTES
+                .min(
+                    usize::try_from(file.metadata().map_or(0, |found| found.len()))
+                        .unwrap_or(COPY_CHUNK_BYTES)
+                )
+                .max(1)
+        ];
+        loop {
+            if self.deadline.is_half_over() {
+                return Ok(None);
+            }
+            let length = file.read(&mut chunk).map_err(SnapshotError::storage)?;
+            match chunk.get(..length).filter(|bytes| !bytes.is_empty()) {
+                Some(bytes) => hash.update(bytes),
+                None => return Ok(Some(encode_hash(hash.finalize().as_slice()))),
+            }
+        }
     }
 
     /// Reads a small file. It is read again if it changes meanwhile.
@@ -249,6 +308,10 @@ impl<'a> ContentWriter<'a> {
         }
         if size > self.limits.max_copy_bytes {
             return Err(SnapshotError::FileTooLarge { path: place() });
+        }
+        let copied = self.copied.fetch_add(size, Ordering::Relaxed).saturating_add(size);
+        if copied > self.limits.max_copied_bytes {
+            return Err(SnapshotError::TooMuchToCopy { limit: self.limits.max_copied_bytes });
         }
         let unreadable = |error| SnapshotError::unreadable(&place(), error);
         let mut attempts = 0;

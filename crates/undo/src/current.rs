@@ -31,6 +31,16 @@ pub(crate) enum CurrentState {
     Blocked(&'static str),
 }
 
+/// Whether the stored content of an entry may have been changed through another name of the file, without a way to
+/// detect this.
+pub(crate) fn is_unverified(entry: &SavedEntry) -> bool {
+    entry.role == EntryRole::Work
+        && matches!(
+            entry.content,
+            SavedContent::File { stored: StorageMethod::HardLinked { .. }, sha256: None, .. }
+        )
+}
+
 /// Why the stored content of an entry cannot be used.
 pub(crate) fn find_damage(directory: &Path, entry: &SavedEntry) -> Option<&'static str> {
     let SavedContent::File { size, stored, .. } = entry.content else { return None };

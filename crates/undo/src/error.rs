@@ -22,6 +22,12 @@ pub enum SnapshotError {
         /// Maximum size of a snapshot.
         limit: u64,
     },
+    /// More would have to be copied than the time limit permits.
+    #[error("more than {} MiB would have to be copied", limit / MIB)]
+    TooMuchToCopy {
+        /// Maximum size of the copies.
+        limit: u64,
+    },
     /// One file would have to be copied and is too large for that.
     #[error("`{}` is too large to copy", path.display())]
     FileTooLarge {
@@ -126,6 +132,7 @@ impl SnapshotError {
         match self {
             Self::TooManyFiles { .. }
             | Self::TooManyBytes { .. }
+            | Self::TooMuchToCopy { .. }
             | Self::FileTooLarge { .. }
             | Self::TimedOut { .. } => SnapshotErrorKind::LimitExceeded,
             Self::StorageFull => SnapshotErrorKind::StorageFull,

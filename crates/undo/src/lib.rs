@@ -30,7 +30,8 @@ mod text;
 pub use error::{SnapshotError, SnapshotErrorKind, UndoError};
 pub use limits::UndoLimits;
 pub use manifest::{
-    EntryRole, FileTime, SavedContent, SavedEntry, SavedRef, SkippedPath, SnapshotManifest, StorageMethod,
+    EntryOwner, EntryRole, FileTime, SavedContent, SavedEntry, SavedRef, SkippedPath, SnapshotManifest,
+    StorageMethod,
 };
 pub use plan::{PlannedRestore, RestoreAction, RestorePlan};
 pub use request::{

@@ -18,9 +18,12 @@ pub struct UndoLimits {
     pub max_bytes: u64,
     /// Maximum size of a file that is copied. Files that share their blocks or are linked may be larger.
     pub max_copy_bytes: u64,
-    /// Maximum size of all snapshots together. The oldest ones are removed first.
+    /// Maximum size of all copies of a snapshot together. Links and shared blocks do not count.
+    pub max_copied_bytes: u64,
+    /// Maximum size of all snapshots together. The oldest ones are removed first, and those that replaced a question
+    /// last.
     pub max_total_bytes: u64,
-    /// Maximum number of snapshots.
+    /// Maximum number of snapshots that replaced a question, and of other snapshots.
     pub max_snapshots: usize,
     /// Age at which a snapshot is removed.
     pub max_age: Duration,
@@ -63,6 +66,7 @@ impl Default for UndoLimits {
             max_files: 100_000,
             max_bytes: GIB,
             max_copy_bytes: 256 * MIB,
+            max_copied_bytes: GIB,
             max_total_bytes: 5 * GIB,
             max_snapshots: 1_000,
             max_age: Duration::from_hours(7 * 24),
@@ -77,6 +81,11 @@ impl Default for UndoLimits {
 impl Deadline {
     pub(crate) fn start(limit: Duration) -> Self {
         Self { ends: Instant::now().checked_add(limit), limit }
+    }
+
+    /// Whether half of the time is over.
+    pub(crate) fn is_half_over(&self) -> bool {
+        self.ends.is_some_and(|ends| ends.saturating_duration_since(Instant::now()) < self.limit / 2)
     }
 
     /// Fails if the time is over.

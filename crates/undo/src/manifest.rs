@@ -29,6 +29,9 @@ pub struct SnapshotManifest {
     /// Id that the harness gave the tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
+    /// Whether the user would have been asked without the snapshot.
+    #[serde(default = "is_question_replaced")]
+    pub replaces_question: bool,
     /// Root of the project.
     pub project: StoredPath,
     /// Directories that the paths of entries are relative to.
@@ -42,6 +45,11 @@ pub struct SnapshotManifest {
     /// Paths that could not be saved and are lost if the call destroys them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedPath>,
+}
+
+/// Snapshots of earlier versions are removed last too.
+fn is_question_replaced() -> bool {
+    true
 }
 
 /// A path that a snapshot does not contain.
@@ -62,6 +70,9 @@ pub struct SavedEntry {
     pub path: StoredPath,
     /// Permission bits of the file or directory.
     pub mode: u32,
+    /// Owner of a path with a setuid or setgid bit. Without it, these bits are not restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<EntryOwner>,
     /// Time of the last change.
     pub modified: FileTime,
     /// What the file is used for.
@@ -69,6 +80,15 @@ pub struct SavedEntry {
     pub role: EntryRole,
     /// Type and content.
     pub content: SavedContent,
+}
+
+/// User and group of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryOwner {
+    /// User id.
+    pub user: u32,
+    /// Group id.
+    pub group: u32,
 }
 
 /// Time of a file: seconds since 1970 and nanoseconds.
@@ -107,7 +127,8 @@ pub enum SavedContent {
         size: u64,
         /// How the content is stored.
         stored: StorageMethod,
-        /// SHA-256 of the content, in hexadecimal digits. It is known only for copies.
+        /// SHA-256 of the content, in hexadecimal digits. It is unknown for shared blocks, for git objects, and for a
+        /// linked file if there was no time to compute it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
     },
@@ -135,7 +156,8 @@ pub enum StorageMethod {
         file: usize,
     },
     /// Another name of the original file. It is used only if the call deletes the original. If a process writes to
-    /// the original in place before it is deleted, the content of the snapshot changes too; the restore reports this.
+    /// the original in place before it is deleted, the content of the snapshot changes too; the restore compares the
+    /// hash and reports this.
     HardLinked {
         /// Number of the file.
         file: usize,

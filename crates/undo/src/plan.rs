@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::current::{CurrentState, find_damage, read_current};
+use crate::current::{CurrentState, find_damage, is_unverified, read_current};
 use crate::error::UndoError;
 use crate::git::find_ref_change;
-use crate::manifest::{EntryRole, EntryStamp, FileTime, SavedEntry, SavedRef, SnapshotManifest};
+use crate::manifest::{
+    EntryRole, EntryStamp, FileTime, SavedContent, SavedEntry, SavedRef, SnapshotManifest,
+};
 use crate::store::{LoadedSnapshot, UndoStore};
 use crate::stored_path::StoredPath;
 
@@ -99,12 +101,20 @@ fn plan_snapshot(snapshot: &LoadedSnapshot, paths: &[PathBuf], max_refs: usize) 
         let root = roots.get(entry.root).and_then(Option::as_ref);
         let current = read_current(root, &snapshot.directory, entry);
         let after = snapshot.after.as_ref().and_then(|after| after.entries.get(number));
+        if after.is_some_and(|after| after.as_ref().is_some_and(|after| is_untouched(entry, after))) {
+            plan.unchanged += 1;
+            continue;
+        }
         let damage =
             if current == CurrentState::Same { None } else { find_damage(&snapshot.directory, entry) };
-        let Some(action) = decide(&current, after, damage, snapshot.manifest.taken_ms) else {
+        let Some(mut action) = decide(&current, after, damage, snapshot.manifest.taken_ms) else {
             plan.unchanged += 1;
             continue;
         };
+        if is_unverified(entry) && matches!(action, RestoreAction::Create | RestoreAction::Replace) {
+            let reason = "its content may have been changed after the snapshot".to_owned();
+            action = RestoreAction::Conflict { reason };
+        }
         let seen = match current {
             CurrentState::Different(stamp) => Some(stamp),
             _ => None,
@@ -142,6 +152,13 @@ fn plan_snapshot(snapshot: &LoadedSnapshot, paths: &[PathBuf], max_refs: usize) 
     plan.items = entry_items;
     plan.items.extend(git_items);
     plan
+}
+
+/// Whether the call left a file as it was saved. A pattern may match fewer files than were saved for it, and later changes
+/// of the others do not concern the restore.
+fn is_untouched(entry: &SavedEntry, after: &EntryStamp) -> bool {
+    let SavedContent::File { size, .. } = entry.content else { return false };
+    entry.role == EntryRole::Work && (size, entry.modified) == (after.size, after.modified)
 }
 
 fn is_git_state(entry: &SavedEntry) -> bool {

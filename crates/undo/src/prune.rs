@@ -16,27 +16,41 @@ const PRUNE_INTERVAL: Duration = Duration::from_mins(1);
 const LARGE_SNAPSHOT_BYTES: u64 = 64 * 1024 * 1024;
 
 impl UndoStore {
-    /// Removes snapshots that are too old, and the oldest ones until the rest is within the limits. Returns the ids
-    /// of the removed snapshots.
+    /// Removes snapshots that are too old, and the oldest ones until the rest is within the limits. Snapshots that replaced
+    /// a question are removed last, because the user was not asked and relies on them. Returns the ids of the removed
+    /// snapshots.
     pub fn prune(&self, now_ms: u64) -> Result<Vec<String>, UndoError> {
         self.remove_unfinished();
         let max_age_ms = u64::try_from(self.limits.max_age.as_millis()).unwrap_or(u64::MAX);
         let mut removed = Vec::new();
-        let (mut count, mut total) = (0_usize, 0_u64);
-        for id in self.list_ids()? {
-            let manifest = self.read_manifest(&id).ok();
-            let is_kept = manifest.is_some_and(|manifest| {
-                count += 1;
-                total = total.saturating_add(manifest.bytes);
+        let ids = self.list_ids()?;
+        let newest = ids.first().cloned();
+        let (mut protected, mut ordinary) = (Vec::new(), Vec::new());
+        for id in ids {
+            match self.read_manifest(&id) {
+                Ok(manifest) if manifest.replaces_question => protected.push(manifest),
+                Ok(manifest) => ordinary.push(manifest),
+                Err(_) => {
+                    self.remove(&id)?;
+                    removed.push(id);
+                }
+            }
+        }
+        let mut total = 0_u64;
+        for group in [protected, ordinary] {
+            for (number, manifest) in group.into_iter().enumerate() {
+                let sum = total.saturating_add(manifest.bytes);
                 // The newest snapshot stays even if it is larger than all may be together.
-                count == 1
-                    || count <= self.limits.max_snapshots
-                        && total <= self.limits.max_total_bytes
-                        && now_ms.saturating_sub(manifest.taken_ms) < max_age_ms
-            });
-            if !is_kept {
-                self.remove(&id)?;
-                removed.push(id);
+                let is_kept = newest.as_ref() == Some(&manifest.id)
+                    || number < self.limits.max_snapshots
+                        && sum <= self.limits.max_total_bytes
+                        && now_ms.saturating_sub(manifest.taken_ms) < max_age_ms;
+                if is_kept {
+                    total = sum;
+                } else {
+                    self.remove(&manifest.id)?;
+                    removed.push(manifest.id);
+                }
             }
         }
         let path = self.directory.join(PRUNED_FILE);

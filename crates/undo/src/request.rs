@@ -30,6 +30,8 @@ pub struct CallReference {
     pub event: Option<String>,
     /// Id that the harness gave the tool call. It is the same before and after the call.
     pub tool_call: Option<String>,
+    /// Whether the user would be asked without the snapshot. Such snapshots are removed last.
+    pub replaces_question: bool,
 }
 
 /// A path that the call deletes or overwrites.
@@ -50,10 +52,10 @@ pub enum TargetExtent {
     Path,
     /// The path and everything below it.
     Tree,
-    /// The entries of the directory, as for the pattern `*`. Names that begin with a dot are not included.
+    /// The files and links in the directory, as for the pattern `*`. Names that begin with a dot are included, because
+    /// settings of the shell decide whether a pattern matches them.
     Entries,
-    /// The entries of the directory and everything below them. Names in the directory that begin with a dot are not
-    /// included.
+    /// The entries of the directory and everything below them, also if their names begin with a dot.
     EntryTrees,
 }
 
@@ -62,6 +64,9 @@ pub enum TargetExtent {
 pub enum TargetChange {
     /// The file is deleted or moved, and nothing in the call writes to it. A hard link keeps the content.
     Delete,
+    /// The path is replaced by a new file, or is deleted after other programs of the call may have written to it. The
+    /// file is copied, and a link is not followed.
+    Replace,
     /// The file may be written in place. A hard link would show the new content, so the file is copied.
     Overwrite,
 }

@@ -2,15 +2,17 @@
 
 //! Carries out the plan of a restore.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -21,11 +23,15 @@ use crate::manifest::{EntryRole, EntryStamp, SavedContent, SavedEntry, SavedRef}
 use crate::plan::{ItemIndex, PlannedRestore, RestoreAction, RestorePlan};
 use crate::request::{CallReference, TargetChange};
 use crate::root_directory::RootDirectory;
-use crate::scan::{Scanner, stamp_of};
+use crate::scan::{SPECIAL_MODE_BITS, Scanner, owner_of, stamp_of};
 use crate::store::{LoadedSnapshot, RESTORE_REASON, UndoStore};
 
 /// Size of the pieces in which a file is copied.
 const COPY_CHUNK_BYTES: usize = 1024 * 1024;
+
+/// Mode of a directory that a restore creates in the directory of a repository, before the account's mask applies.
+const NEW_GIT_DIRECTORY_MODE: Mode =
+    Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP).union(Mode::ROTH).union(Mode::XOTH);
 
 /// Result of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -51,17 +57,21 @@ impl UndoStore {
         let mut report = RestoreReport { left, ..RestoreReport::default() };
         report.saved = self.save_current(&snapshot, &chosen, now_ms)?;
         let roots = snapshot.open_roots();
-        let mut directories = Vec::new();
+        let mut restored_directories = HashSet::new();
         for planned in chosen {
             let restored = match planned.item {
                 ItemIndex::Entry(number) => {
                     let entry = snapshot.entries.get(number).ok_or(Errno::INVAL);
                     entry.map_err(std::io::Error::from).and_then(|entry| {
-                        if entry.content == SavedContent::Directory {
-                            directories.push(entry);
-                        }
                         let root = find_root(&roots, entry.root)?;
-                        restore_entry(root, &snapshot.directory, entry, planned.seen.as_ref())
+                        let mut created = Vec::new();
+                        let seen = planned.seen.as_ref();
+                        let done = restore_entry(root, &snapshot.directory, entry, seen, &mut created);
+                        if entry.content == SavedContent::Directory {
+                            created.push(entry.path.as_path().to_owned());
+                        }
+                        restored_directories.extend(created.into_iter().map(|path| (entry.root, path)));
+                        done
                     })
                 }
                 ItemIndex::Ref(number) => {
@@ -79,6 +89,12 @@ impl UndoStore {
                 }
             }
         }
+        // Directories on the way to a restored file are new too, and must not get more permissions than they had.
+        let is_restored = |entry: &&SavedEntry| {
+            entry.content == SavedContent::Directory
+                && restored_directories.contains(&(entry.root, entry.path.as_path().to_owned()))
+        };
+        let directories: Vec<_> = snapshot.entries.iter().filter(is_restored).collect();
         // Writing into a directory changes its time, and may need a permission that it did not have.
         for entry in directories.into_iter().rev() {
             if let Ok(root) = find_root(&roots, entry.root)
@@ -131,6 +147,7 @@ impl UndoStore {
         }
         let call = CallReference {
             reason: RESTORE_REASON.to_owned(),
+            replaces_question: true,
             session: snapshot.manifest.session.clone(),
             ..CallReference::default()
         };
@@ -149,14 +166,17 @@ fn restore_entry(
     directory: &Path,
     entry: &SavedEntry,
     seen: Option<&EntryStamp>,
+    created: &mut Vec<PathBuf>,
 ) -> std::io::Result<()> {
     let path = entry.path.as_path();
+    // The directories get their saved modes at the end. Git's own directories are readable for all.
+    let mode = if entry.role == EntryRole::Work { Mode::RWXU } else { NEW_GIT_DIRECTORY_MODE };
     if entry.content == SavedContent::Directory {
-        root.create_directories(path)?;
+        root.create_directories(path, mode, created)?;
         return Ok(());
     }
     let name = path.file_name().ok_or(Errno::INVAL)?;
-    let parent = root.create_directories(path.parent().ok_or(Errno::INVAL)?)?;
+    let parent = root.create_directories(path.parent().ok_or(Errno::INVAL)?, mode, created)?;
     let temporary = TemporaryName::new(&parent);
     match &entry.content {
         SavedContent::Directory => {}
@@ -171,7 +191,7 @@ fn restore_entry(
             let mut file = File::from(file);
             let written = copy_content(open_content(directory, *stored, *size)?, &mut file, *size)?;
             if sha256.as_ref().is_some_and(|known| *known != written) {
-                return Err(std::io::Error::other("the stored content is damaged"));
+                return Err(std::io::Error::other("its content was changed after the snapshot"));
             }
             set_attributes(file.as_fd(), entry)?;
         }
@@ -216,7 +236,11 @@ fn copy_content(mut content: impl Read, file: &mut File, size: u64) -> std::io::
 }
 
 fn set_attributes(file: impl AsFd, entry: &SavedEntry) -> std::io::Result<()> {
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(entry.mode))?;
+    let found = rustix::fs::fstat(&file)?;
+    let is_own = entry.owner == Some(owner_of(&found)) && found.st_uid == geteuid().as_raw();
+    // A program that ran with the rights of its owner must not run with those of another account.
+    let mode = if is_own { entry.mode } else { entry.mode & !SPECIAL_MODE_BITS };
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     rustix::fs::futimens(&file, &modification_times(entry))?;
     Ok(())
 }
@@ -233,7 +257,8 @@ fn restore_ref(common: &RootDirectory, saved: &SavedRef) -> std::io::Result<()> 
         return Err(Errno::INVAL.into());
     }
     let name = path.file_name().ok_or(Errno::INVAL)?;
-    let parent = common.create_directories(path.parent().ok_or(Errno::INVAL)?)?;
+    let parent = path.parent().ok_or(Errno::INVAL)?;
+    let parent = common.create_directories(parent, NEW_GIT_DIRECTORY_MODE, &mut Vec::new())?;
     let mut lock = name.to_owned();
     lock.push(".lock");
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -81,13 +81,22 @@ impl RootDirectory {
         let _ = rustix::fs::fsync(&self.descriptor);
     }
 
-    /// Creates the directories on the way to a path that do not exist, and opens the last one.
-    pub(crate) fn create_directories(&self, path: &Path) -> Result<OwnedFd> {
+    /// Creates the directories on the way to a path that do not exist, and opens the last one. The paths of new
+    /// directories are added to `created`.
+    pub(crate) fn create_directories(
+        &self,
+        path: &Path,
+        mode: Mode,
+        created: &mut Vec<PathBuf>,
+    ) -> Result<OwnedFd> {
         let mut current = self.open_directory(Path::new(""))?;
+        let mut below = PathBuf::new();
         for component in path.components() {
             let Component::Normal(name) = component else { return Err(Errno::INVAL) };
-            match rustix::fs::mkdirat(&current, name, Mode::from_raw_mode(0o755)) {
-                Ok(()) | Err(Errno::EXIST) => {}
+            below.push(name);
+            match rustix::fs::mkdirat(&current, name, mode) {
+                Ok(()) => created.push(below.clone()),
+                Err(Errno::EXIST) => {}
                 Err(error) => return Err(error),
             }
             current = rustix::fs::openat(&current, name, DIRECTORY_FLAGS, Mode::empty())?;
@@ -155,7 +164,7 @@ mod tests {
             assert!(root.open_file(Path::new(path)).is_err(), "{path}");
         }
         assert!(RootDirectory::open(&top.join("link")).is_err());
-        assert!(root.create_directories(Path::new("link/new")).is_err());
+        assert!(root.create_directories(Path::new("link/new"), Mode::RWXU, &mut Vec::new()).is_err());
         assert!(!top.join("real/new").exists());
     }
 }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::error::SnapshotError;
 use crate::limits::{Deadline, UndoLimits};
-use crate::manifest::{EntryRole, EntryStamp, FileTime, SkippedPath};
+use crate::manifest::{EntryOwner, EntryRole, EntryStamp, FileTime, SkippedPath};
 use crate::request::{FileTarget, TargetChange, TargetExtent};
 use crate::root_directory::RootDirectory;
 use crate::stored_path::StoredPath;
@@ -21,8 +21,14 @@ use crate::stored_path::StoredPath;
 /// Number of entries after which the time is checked.
 const ENTRIES_PER_TIME_CHECK: usize = 256;
 
-/// Name of a repository's directory. What git keeps in it is saved by its own rules.
+/// Name of a repository's directory. Its content is saved by other rules.
 const GIT_DIRECTORY: &str = ".git";
+
+/// Reason for refusing paths in the directory of a repository.
+const REPOSITORY_REASON: &str = "the call may change files in `.git`";
+
+/// The setuid and setgid bits.
+pub(crate) const SPECIAL_MODE_BITS: u32 = 0o6000;
 
 /// A path to save.
 #[derive(Debug)]
@@ -31,6 +37,9 @@ pub(crate) struct ScannedEntry {
     pub(crate) path: PathBuf,
     pub(crate) kind: ScannedKind,
     pub(crate) mode: u32,
+    pub(crate) owner: Option<EntryOwner>,
+    /// Number of names of the file.
+    pub(crate) links: u64,
     pub(crate) modified: FileTime,
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -111,7 +120,7 @@ impl<'l> Scanner<'l> {
             return Err(SnapshotError::OutsideProject { path });
         };
         if below.components().any(|component| component.as_os_str() == GIT_DIRECTORY) {
-            return Err(SnapshotError::unsupported(&path, "it is in the directory of a repository"));
+            return Err(SnapshotError::unsupported(&path, REPOSITORY_REASON));
         }
         let (below, root) = (below.to_owned(), self.add_root(project)?);
         if target.change == TargetChange::Overwrite {
@@ -119,6 +128,9 @@ impl<'l> Scanner<'l> {
         }
         let known = self.entries.len();
         match target.extent {
+            // A call cannot overwrite a directory, only files in it, which are targets of their own if they are known.
+            TargetExtent::Path
+                if target.change == TargetChange::Overwrite && path.is_dir() && !path.is_symlink() => {}
             TargetExtent::Path => self.add_path(root, &below, target.change, EntryRole::Work)?,
             TargetExtent::Tree => {
                 let every = |_: &Path, _| WalkChoice::Include;
@@ -128,6 +140,10 @@ impl<'l> Scanner<'l> {
                 let is_deep = target.extent == TargetExtent::EntryTrees;
                 let choose = |path: &Path, kind| choose_entry(&below, is_deep, path, kind);
                 self.add_tree(root, &below, target.change, EntryRole::Work, &choose)?;
+                let repository = below.join(GIT_DIRECTORY);
+                if is_deep && self.root(root)?.stat(&repository).is_ok_and(|found| found.is_some()) {
+                    return Err(SnapshotError::unsupported(&path, REPOSITORY_REASON));
+                }
             }
         }
         let mut added = self.entries.iter().skip(known);
@@ -296,6 +312,8 @@ impl<'l> Scanner<'l> {
             path,
             kind,
             mode: permissions_of(found),
+            owner: (permissions_of(found) & SPECIAL_MODE_BITS != 0).then(|| owner_of(found)),
+            links: widen(found.st_nlink),
             modified: stamp.modified,
             device: device_of(found),
             inode: stamp.inode,
@@ -306,14 +324,12 @@ impl<'l> Scanner<'l> {
     }
 }
 
-/// Selects the entries of a directory, except those whose names begin with a dot, and what is below them.
+/// Selects the entries of a directory. With `is_deep`, directories and the files below them are included.
 fn choose_entry(directory: &Path, is_deep: bool, path: &Path, kind: FileType) -> WalkChoice {
     if path == directory {
         return WalkChoice::Enter;
     }
-    let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-    let is_entry = path.parent() == Some(directory);
-    let is_left_out = is_entry && (is_hidden || !is_deep && kind == FileType::Directory);
+    let is_left_out = !is_deep && kind == FileType::Directory && path.parent() == Some(directory);
     if is_left_out { WalkChoice::Skip } else { WalkChoice::Include }
 }
 
@@ -339,6 +355,11 @@ pub(crate) fn stamp_of(found: &Stat) -> EntryStamp {
 /// Returns the permission bits of a file.
 pub(crate) fn permissions_of(found: &Stat) -> u32 {
     widen::<_, u32>(found.st_mode) & 0o7777
+}
+
+/// Returns the user and the group of a file.
+pub(crate) fn owner_of(found: &Stat) -> EntryOwner {
+    EntryOwner { user: found.st_uid, group: found.st_gid }
 }
 
 fn inode_of(found: &Stat) -> u64 {

@@ -182,6 +182,7 @@ impl UndoStore {
             session: call.session.clone(),
             event: call.event.clone(),
             tool_call: call.tool_call.clone(),
+            replaces_question: call.replaces_question,
             project: StoredPath::from(project),
             roots: scanner.roots.iter().map(|root| StoredPath::from(root.path())).collect(),
             entries: entries.len(),

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use serde_json::json;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_setup::guarded_run::{GuardedRun, plan_run};
+use tenterhook_setup::run_plan::{GuardedRun, plan_run};
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -25,7 +25,7 @@ use crate::terminal::{DIM, WARN, tame};
 const EXAMPLES: &str = "\
 The hooks apply to this run only, and the settings of the agent are not changed. Arguments after AGENT, standard \
 input and output, signals and the exit code are passed through. If the settings already contain the hooks, the \
-agent is started as it is. Agents that take settings for one run: claude, codex, qwen, opencode. For the others, \
+agent is started unchanged. Agents that take settings for one run: claude, codex, qwen, opencode. For the others, \
 use `tenterhook install`.
 
 Exit codes: that of the agent; 128 and the number of the signal that ended it; 127 if the agent is not installed; \
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let Some((agent, rest)) = args.command.split_first() else {
-        return Err(CommandError::user("no agent named"));
+        return Err(CommandError::user("missing agent name"));
     };
     let home = context.home()?;
     if home.is_machine_wide() {

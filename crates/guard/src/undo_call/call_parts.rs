@@ -9,15 +9,16 @@ use tenterhook_event::{Event, ToolClass};
 use tenterhook_facts::{Facts, FileEffect, ShellCommand};
 use tenterhook_undo::{FileTarget, GitCallKind, GitTarget, TargetChange};
 
-use super::file_effects::{is_destructive, is_file_program, is_passive, read_file_target};
+use super::file_effects::{edits_in_place, is_destructive, is_file_program, is_passive, read_file_target};
 use super::git_commands::{may_change_repository, read_target};
 use super::{find_project, is_system_program};
 
 /// Maximum number of parts of a call that is saved. The rules are evaluated once for each.
 const MAX_PARTS: usize = 32;
 
-/// Text of shell settings that let patterns match names that begin with a dot.
-const DOT_PATTERN_SETTINGS: &[&str] = &["dotglob", "globdots", "glob_dots"];
+/// Maximum number of facts that are evaluated to select parts: the number of parts times the number of commands and
+/// effects. Evaluating this many takes about 50 ms.
+const MAX_EVALUATED_FACTS: usize = 12_000;
 
 /// A command or an effect of a call, and what has to be saved so that it can be undone.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +31,7 @@ pub(crate) struct CoverablePart {
     effects: Vec<usize>,
 }
 
-/// What the rules say about the rest of a call.
+/// Verdict of the rules on the rest of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RestJudgement {
     /// Whether the user has to be asked.
@@ -49,20 +50,16 @@ pub(crate) struct CoverableCall<'f> {
 // === impl CoverableCall ===
 
 impl<'f> CoverableCall<'f> {
-    /// Finds the parts of a call that a snapshot can cover. Git commands are not covered if variables may direct git to
+    /// Finds the parts of a call that a snapshot can cover. Git commands are not covered if the shell may direct git to
     /// another repository.
     pub(super) fn find(event: &Event, facts: &'f Facts, may_be_redirected: bool) -> Option<Self> {
         let project = Path::new(find_project(event)?);
-        let text = event.tool.as_ref()?.args.to_string();
         let mut parts = Vec::new();
-        // Variables such as `GIT_DIR` let git change another repository.
-        if !may_be_redirected && !text.contains("GIT_") {
+        if !may_be_redirected {
             parts.extend(find_git_parts(facts)?);
         }
-        let has_dot_patterns =
-            DOT_PATTERN_SETTINGS.iter().any(|setting| text.to_ascii_lowercase().contains(setting));
         let covers_patterns = event.tool.as_ref().is_some_and(|tool| tool.class == ToolClass::Shell);
-        add_file_parts(facts, project, covers_patterns && !has_dot_patterns, &mut parts);
+        add_file_parts(facts, project, covers_patterns, &mut parts);
         (!parts.is_empty() && parts.len() <= MAX_PARTS).then_some(Self { facts, parts })
     }
 
@@ -73,6 +70,10 @@ impl<'f> CoverableCall<'f> {
         is_asked: bool,
         mut judge: impl FnMut(&Facts) -> RestJudgement,
     ) -> Option<Vec<CoverablePart>> {
+        let facts = self.facts.commands.len() + self.facts.effects.len();
+        if self.parts.len() > 1 && self.parts.len().saturating_mul(facts) > MAX_EVALUATED_FACTS {
+            return None;
+        }
         let all: HashSet<usize> = (0..self.parts.len()).collect();
         if is_asked && judge(&self.without(&all)).asks {
             return None;
@@ -161,9 +162,14 @@ fn add_file_parts(facts: &Facts, project: &Path, covers_patterns: bool, parts: &
             continue;
         }
         let Some(mut target) = read_file_target(effect, project) else { continue };
+        if target.change == TargetChange::Overwrite
+            && facts.commands.iter().any(|command| edits_in_place(command, effect))
+        {
+            target.change = TargetChange::Replace;
+        }
         if !is_passive {
             // A program may write to the file before it is deleted, and a hard link would show that.
-            target.change = TargetChange::Overwrite;
+            target.change = target.change.max(TargetChange::Replace);
         }
         let known = parts.iter_mut().skip(first).find(|part| {
             let same = part.effects.first().and_then(|known| facts.effects.get(*known));

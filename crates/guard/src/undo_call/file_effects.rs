@@ -42,6 +42,15 @@ pub(super) fn is_passive(command: &ShellCommand) -> bool {
     is_file_program(command) || PASSIVE_PROGRAMS.contains(&command.program.as_str())
 }
 
+/// Whether the effect is that of `sed -i`, which replaces a link by a new file instead of writing to its target.
+pub(super) fn edits_in_place(command: &ShellCommand, effect: &FileEffect) -> bool {
+    command.program == "sed"
+        && effect.by == "sed"
+        && command.span.is_some()
+        && command.span == effect.span
+        && !command.words.iter().any(|word| word.dynamic || word.text.contains("-follow"))
+}
+
 /// Returns the files that an effect destroys, if they are known and in the project.
 pub(super) fn read_file_target(effect: &FileEffect, project: &Path) -> Option<FileTarget> {
     let path = effect.path.resolved.as_deref().map(Path::new)?;
@@ -66,8 +75,8 @@ pub(super) fn read_file_target(effect: &FileEffect, project: &Path) -> Option<Fi
     Some(FileTarget { path: directory, change, extent })
 }
 
-/// Returns the directory whose entries a pattern selects, and whether the pattern has no further components. Patterns
-/// that may match names that begin with a dot are not covered.
+/// Returns the directory whose entries a pattern selects, and whether the pattern has no further components. Names that
+/// begin with a dot are always saved, but patterns that may match `.` and `..` are not covered.
 fn split_pattern(path: &Path) -> Option<(PathBuf, bool)> {
     let mut directory = PathBuf::new();
     let mut components = path.components();
@@ -78,7 +87,9 @@ fn split_pattern(path: &Path) -> Option<(PathBuf, bool)> {
         };
         let name = name.to_str()?;
         if name.contains(PATTERN_CHARACTERS) {
-            let is_simple = !name.contains("**") && !name.starts_with(['.', '[', '{']);
+            // In zsh, parentheses after a pattern can select other files and run commands.
+            let is_simple =
+                !name.contains("**") && !name.contains(['(', '{']) && !name.starts_with(['.', '[']);
             return is_simple.then_some((directory, components.as_path().as_os_str().is_empty()));
         }
         directory.push(name);
@@ -105,5 +116,7 @@ mod tests {
         assert_eq!(split("/p/.*"), None);
         assert_eq!(split("/p/***.orig"), None);
         assert_eq!(split("/p/plain"), None);
+        assert_eq!(split("/p/*(:h)"), None, "a qualifier of zsh");
+        assert_eq!(split("/p/a{b,c}*"), None);
     }
 }

@@ -5,7 +5,7 @@
 //! the whole file, including permission rules. So the edited text is parsed and checked before it is written, and
 //! errors that the file already has are reported.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jsonc_parser::{
     ast::{Object, Value},
@@ -18,6 +18,7 @@ use super::{HARNESS, events, remote_settings};
 use crate::{
     FileContent, HookTransport, InstallError, InstallRequest, InstallWarning, Installer, MachineScope,
     ManagedFile, SettingsScope,
+    env_files::is_on,
     hooks::{self, HookSettings, StatusLine, look_into, plain_json},
     jsonc::{self, HookSettingsEntry, HookSignature, JsonNode, JsoncSource, SettingsError},
 };
@@ -40,7 +41,7 @@ pub(super) const INSTALLER: Installer = Installer {
     pieces: |order| {
         let name = if order.is_machine() { MANAGED_FILE } else { "settings.json" };
         let path = order.directory.join(name);
-        let hooks = HookSettings { known: elsewhere(order, &path), ..hooks(order, &wires())? };
+        let hooks = HookSettings { known: collect_warnings(order, &path), ..hooks(order, &wires())? };
         Ok(vec![ManagedFile::new(path, FileContent::Edited(Box::new(hooks)))])
     },
 };
@@ -165,8 +166,14 @@ const MANAGED: &str =
     if cfg!(target_os = "macos") { "Library/Application Support/ClaudeCode" } else { "etc/claude-code" };
 const MANAGED_FILE: &str = "managed-settings.json";
 
+/// File with Claude Code's own state, in the home directory or in the directory that `CLAUDE_CONFIG_DIR` names.
+const STATE_FILE: &str = ".claude.json";
+
+/// Variables with which Claude Code runs no hooks.
+pub(super) const HOOKLESS_VARIABLES: &[&str] = &["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
+
 /// Warnings about settings in Claude Code's other files that disable hooks, and about the HTTP transport.
-pub(super) fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
+pub(super) fn collect_warnings(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
     let mut files =
         vec![order.user_directory.join("settings.json"), Path::new("/").join(MANAGED).join(MANAGED_FILE)];
     let projects = order.project.iter().map(|root| root.join(".claude"));
@@ -181,6 +188,9 @@ pub(super) fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarnin
     }
     for path in files.iter().filter(|path| *path != own) {
         warnings.extend(look_into(path, |text| switched_off(text, path)));
+    }
+    for path in files_with_variables(order) {
+        warnings.extend(look_into(&path, |text| hookless_variables(text, &path)));
     }
     warnings.extend(remote_settings::warnings(order));
     if matches!(order.transport, HookTransport::Http { .. }) {
@@ -215,6 +225,45 @@ pub(super) fn switched_off(text: &str, path: &Path) -> Result<Vec<InstallWarning
         warnings.push(InstallWarning::blocks(message));
     }
     Ok(warnings)
+}
+
+/// Files whose `env` Claude Code applies before it loads hooks (measured on 2.1.325). For these variables, it ignores `env`
+/// in a project's files.
+fn files_with_variables(order: &InstallRequest) -> Vec<PathBuf> {
+    if order.is_machine() {
+        return Vec::new();
+    }
+    let own_state = order.user_directory.join(STATE_FILE);
+    let mut files = vec![
+        order.user_directory.join("settings.json"),
+        Path::new("/").join(MANAGED).join(MANAGED_FILE),
+        own_state.clone(),
+    ];
+    let in_home = order.user_home.iter().map(|home| home.join(STATE_FILE));
+    files.extend(in_home.filter(|path| *path != own_state));
+    files
+}
+
+/// Warnings about variables in `env` of a settings file with which Claude Code runs no hooks.
+fn hookless_variables(text: &str, path: &Path) -> Result<Vec<InstallWarning>, SettingsError> {
+    let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
+    let Some(env) = source.root()?.and_then(|root| root.get_object("env")) else { return Ok(Vec::new()) };
+    let warn = |name: &&str| {
+        let value = env.get(name)?;
+        let is_on = match &value.value {
+            Value::StringLit(text) => is_on(&text.value),
+            Value::BooleanLit(switch) => switch.value,
+            Value::NumberLit(number) => number.value != "0",
+            _ => true,
+        };
+        let line = source.position(value.range.start).0;
+        let message = format!(
+            "`env.{name}` is set in `{}` (line {line}), and Claude Code then runs no hooks: remove it",
+            path.display()
+        );
+        is_on.then(|| InstallWarning::blocks(message))
+    };
+    Ok(HOOKLESS_VARIABLES.iter().filter_map(warn).collect())
 }
 
 /// Whether the file is one of an organisation's settings files.

@@ -3,7 +3,7 @@
 //! Installs hooks into Claude Code, and runs it.
 
 pub mod adopt;
-mod guarded_run;
+mod claude_code_run;
 pub mod install;
 mod launch;
 mod remote_settings;
@@ -19,5 +19,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["claude"], traces: &[".claude"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
-    guarded_run: Ok(guarded_run::RUN),
+    guarded_run: Ok(claude_code_run::CLAUDE_RUN_SETTINGS),
 };

@@ -2,7 +2,7 @@
 
 //! Installs hooks into Codex CLI and Codex Desktop, and runs Codex CLI.
 
-mod guarded_run;
+mod codex_run;
 mod install;
 mod launch;
 mod requirements;
@@ -17,7 +17,7 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["codex"], traces: &[".codex"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
-    guarded_run: Ok(guarded_run::RUN),
+    guarded_run: Ok(codex_run::CODEX_RUN_SETTINGS),
 };
 
 /// Codex Desktop's row of the client table.

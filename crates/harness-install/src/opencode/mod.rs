@@ -2,9 +2,9 @@
 
 //! Installs hooks into OpenCode, and runs it.
 
-mod guarded_run;
 mod install;
 mod launch;
+mod opencode_run;
 
 use tenterhook_harness::opencode::{HARNESS, events};
 
@@ -16,5 +16,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
-    guarded_run: Ok(guarded_run::RUN),
+    guarded_run: Ok(opencode_run::OPENCODE_RUN_SETTINGS),
 };

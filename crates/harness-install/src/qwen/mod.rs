@@ -2,9 +2,9 @@
 
 //! Installs hooks into Qwen Code, and runs it.
 
-mod guarded_run;
 mod install;
 mod launch;
+mod qwen_run;
 mod safe_mode;
 
 use tenterhook_harness::qwen::HARNESS;
@@ -17,5 +17,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
     signs: ClientSigns { programs: &["qwen"], traces: &[".qwen"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
-    guarded_run: Ok(guarded_run::RUN),
+    guarded_run: Ok(qwen_run::QWEN_RUN_SETTINGS),
 };

@@ -12,6 +12,7 @@ use super::word::{ExpandedText, ShellWord};
 impl ShellReader<'_> {
     pub(super) fn assign(&mut self, assignment: &ast::Assignment, src: &SourceText, scope: &mut ShellScope) {
         let name = &*assignment.name;
+        self.note_assigned(name);
         match (&assignment.value, &assignment.subscript) {
             (ast::AssignmentValue::Array(array), _) => {
                 self.assign_array(name, array, assignment.appends, src, scope);
@@ -116,11 +117,13 @@ impl ShellReader<'_> {
                 is_reference |=
                     words.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
                 for word in words {
+                    self.note_declared(&word);
                     declare_word(keyword, &word, scope);
                 }
                 continue;
             };
             let DeclaredVariable { name, appends, .. } = declared;
+            self.note_assigned(name);
             if keyword != "export" && keyword != "readonly" {
                 scope.localize(name);
             }

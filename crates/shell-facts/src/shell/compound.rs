@@ -120,6 +120,9 @@ impl ShellReader<'_> {
 
     fn walk_for(&mut self, command: &ast::ForLoop, src: &SourceText, scope: &mut ShellScope) {
         let mut words = Vec::new();
+        for name in &command.variables {
+            self.note_assigned(name);
+        }
         match &command.words {
             None => words.extend(scope.get("@").unwrap_or_default().into_words()),
             Some(given) => {

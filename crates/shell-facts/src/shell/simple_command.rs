@@ -165,6 +165,8 @@ impl ShellReader<'_> {
         scope: &mut ShellScope,
     ) -> CommandEnvironment {
         let mut all = CommandEnvironment::default();
+        // These variables are set for this command only.
+        let redirects_later = self.redirects_later;
         for assignment in assignments {
             if &*assignment.name == "CDPATH" {
                 self.assign(assignment, src, scope);
@@ -177,6 +179,7 @@ impl ShellReader<'_> {
                 all.separators = environment.get("IFS");
             }
         }
+        self.redirects_later = redirects_later;
         all
     }
 }

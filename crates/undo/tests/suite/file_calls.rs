@@ -3,7 +3,7 @@
 //! Deleted and overwritten files.
 
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 
 use tenterhook_undo::{
     FileTarget, SnapshotErrorKind, SnapshotFilter, SnapshotRequest, TargetChange, TargetExtent,
@@ -168,7 +168,7 @@ fn saved(project: &TestProject, path: &str, change: TargetChange, extent: Target
 }
 
 #[test]
-fn a_pattern_saves_the_entries_of_a_directory_but_no_hidden_ones() {
+fn a_pattern_saves_the_entries_of_a_directory_with_hidden_ones() {
     let prepare = || {
         let project = TestProject::empty();
         for path in ["a", "b", ".hidden", "sub/c", "sub/.d"] {
@@ -177,10 +177,132 @@ fn a_pattern_saves_the_entries_of_a_directory_but_no_hidden_ones() {
         project
     };
     let delete = TargetChange::Delete;
-    assert_eq!(saved(&prepare(), "", delete, TargetExtent::Entries), ["a", "b"]);
-    let trees = ["a", "b", "sub", "sub/.d", "sub/c"];
+    assert_eq!(saved(&prepare(), "", delete, TargetExtent::Entries), [".hidden", "a", "b"]);
+    let trees = [".hidden", "a", "b", "sub", "sub/.d", "sub/c"];
     assert_eq!(saved(&prepare(), "", delete, TargetExtent::EntryTrees), trees);
-    assert_eq!(saved(&prepare(), "sub", delete, TargetExtent::Entries), ["sub/c"]);
+    assert_eq!(saved(&prepare(), "sub", delete, TargetExtent::Entries), ["sub/.d", "sub/c"]);
+}
+
+#[test]
+fn all_entries_of_a_repository_are_refused_because_a_pattern_may_match_its_directory() {
+    let project = TestProject::repository();
+    let request = |extent| {
+        let target = FileTarget { path: project.path(""), change: TargetChange::Delete, extent };
+        SnapshotRequest { files: vec![target], ..project.request() }
+    };
+    let error = project.store.take_snapshot(&request(TargetExtent::EntryTrees)).unwrap_err();
+    assert_eq!(error.kind(), SnapshotErrorKind::NotCovered, "{error}");
+    assert!(project.store.take_snapshot(&request(TargetExtent::Entries)).is_ok(), "files only");
+}
+
+#[test]
+fn a_saved_file_that_the_call_did_not_change_is_not_part_of_the_undo() {
+    let project = TestProject::empty();
+    project.write("deleted", "text");
+    project.write(".kept", "text");
+    let target =
+        FileTarget { path: project.path(""), change: TargetChange::Delete, extent: TargetExtent::Entries };
+    let request = SnapshotRequest { files: vec![target], ..project.request() };
+    let manifest = project.run_call(&request, || project.shell("rm ./*"));
+    project.write(".kept", "newer work");
+    project.undo(&manifest);
+    assert_eq!((project.read("deleted").as_str(), project.read(".kept").as_str()), ("text", "newer work"));
+}
+
+#[test]
+fn replacing_a_link_saves_the_link_and_not_the_file_behind_it() {
+    let project = TestProject::empty();
+    project.write("tree/file", "text");
+    std::fs::write(project.top.join("outside"), "text").unwrap();
+    symlink("../../outside", project.path("tree/out")).unwrap();
+    let target = FileTarget {
+        path: project.path("tree"),
+        change: TargetChange::Replace,
+        extent: TargetExtent::Entries,
+    };
+    let request = SnapshotRequest { files: vec![target], ..project.request() };
+    let manifest = project.run_call(&request, || project.shell("cd tree && sed -i s/text/new/ *"));
+    project.undo(&manifest);
+    assert_eq!(project.read("tree/file"), "text");
+    assert!(project.path("tree/out").is_symlink());
+}
+
+#[test]
+fn a_directory_is_not_overwritten_so_nothing_is_saved_of_it() {
+    let project = TestProject::empty();
+    project.write("src/file", "text");
+    let target =
+        FileTarget { path: project.path("src"), change: TargetChange::Overwrite, extent: TargetExtent::Path };
+    let request = SnapshotRequest { files: vec![target], ..project.request() };
+    assert!(project.store.take_snapshot_of_existing(&request).unwrap().is_none());
+}
+
+/// A write through another name of the file, with its time set back.
+#[test]
+fn content_that_was_changed_in_the_snapshot_is_never_restored() {
+    let project = TestProject::empty();
+    project.write("src/big", &"a".repeat(50_000));
+    let request = project.file_request(&["src"], TargetChange::Delete);
+    let manifest = project.store.take_snapshot(&request).unwrap();
+    let time = project.path("src/big").metadata().unwrap().modified().unwrap();
+    project.shell("ln src/big keep; rm -r src; printf b | dd of=keep conv=notrunc status=none");
+    let file = std::fs::File::options().write(true).open(project.path("keep")).unwrap();
+    file.set_modified(time).unwrap();
+    project.store.note_state_after(&manifest.id).unwrap();
+    let plan = project.store.plan_restore(&manifest.id, &[]).unwrap();
+    let report = project.store.restore(&plan, false, now_ms()).unwrap();
+    assert!(!project.path("src/big").exists());
+    let reasons = format!("{:?}", report.left);
+    assert!(reasons.contains("changed after the snapshot"), "{reasons}");
+}
+
+#[test]
+fn a_file_with_another_name_is_copied_so_that_changes_of_it_do_not_reach_the_snapshot() {
+    let project = TestProject::empty();
+    project.write("src/big", &"a".repeat(50_000));
+    project.shell("ln src/big keep");
+    let manifest = project.run_call(&project.file_request(&["src"], TargetChange::Delete), || {
+        project.shell("rm -r src; echo changed > keep");
+    });
+    project.undo(&manifest);
+    assert_eq!(project.read("src/big"), "a".repeat(50_000));
+}
+
+#[test]
+fn directories_on_the_way_to_a_restored_file_get_their_saved_modes() {
+    let project = TestProject::empty();
+    project.write("private/inner/key", "text");
+    project.set_mode("private", 0o700);
+    project.set_mode("private/inner", 0o750);
+    let manifest = project.run_call(&project.file_request(&["private"], TargetChange::Delete), || {
+        project.shell("rm -r private");
+    });
+    let plan = project.store.plan_restore(&manifest.id, &["private/inner/key".into()]).unwrap();
+    project.store.restore(&plan, false, now_ms()).unwrap();
+    let mode = |path: &str| project.path(path).metadata().unwrap().mode() & 0o7777;
+    assert_eq!((mode("private"), mode("private/inner")), (0o700, 0o750));
+}
+
+#[test]
+fn setuid_bits_come_back_only_for_the_same_owner() {
+    let project = TestProject::empty();
+    for name in ["own", "other"] {
+        project.write(&format!("bin/{name}"), "text");
+        project.set_mode(&format!("bin/{name}"), 0o4755);
+    }
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        std::os::unix::fs::chown(project.path("bin/other"), Some(65_534), None).unwrap();
+        project.set_mode("bin/other", 0o4755);
+    }
+    let manifest = project.run_call(&project.file_request(&["bin"], TargetChange::Delete), || {
+        project.shell("rm -r bin");
+    });
+    let plan = project.store.plan_restore(&manifest.id, &[]).unwrap();
+    project.store.restore(&plan, false, now_ms()).unwrap();
+    let mode = |path: &str| project.path(path).metadata().unwrap().mode() & 0o7777;
+    assert_eq!(mode("bin/own"), 0o4755);
+    assert_eq!(mode("bin/other"), if is_root { 0o755 } else { 0o4755 });
 }
 
 #[test]

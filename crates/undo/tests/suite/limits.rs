@@ -80,6 +80,50 @@ fn old_snapshots_are_removed_by_age_size_and_number() {
 }
 
 #[test]
+fn snapshots_that_replaced_a_question_are_removed_last() {
+    let project = TestProject::empty();
+    project.write("file", &"f".repeat(1000));
+    let mut request = project.file_request(&["file"], TargetChange::Overwrite);
+    let start = now_ms();
+    let mut take = |replaces_question: bool, later: u64| {
+        request.call.replaces_question = replaces_question;
+        request.now_ms = start + later;
+        project.store.take_snapshot(&request).unwrap().id
+    };
+    let asked = take(true, 0);
+    let ordinary: Vec<_> = (1..6).map(|later| take(false, later)).collect();
+    for limits in [
+        UndoLimits { max_snapshots: 2, ..test_limits() },
+        UndoLimits { max_total_bytes: 2500, ..test_limits() },
+    ] {
+        let store = store_with(&project, limits);
+        store.prune(start).unwrap();
+        let kept: Vec<_> =
+            store.list(&SnapshotFilter::default()).unwrap().into_iter().map(|one| one.id).collect();
+        assert!(kept.contains(&asked), "{kept:?}");
+        assert!(kept.contains(&ordinary[4]) && !kept.contains(&ordinary[0]), "{kept:?}");
+    }
+}
+
+#[test]
+fn too_much_to_copy_is_refused_before_it_is_copied() {
+    let project = TestProject::empty();
+    for number in 0..20 {
+        project.write(&format!("small/{number}"), &"s".repeat(10_000));
+    }
+    project.write("large", &"l".repeat(400_000));
+    let limits = UndoLimits { max_copied_bytes: 150_000, ..test_limits() };
+    let store = store_with(&project, limits);
+    for (path, change) in [("small", TargetChange::Delete), ("large", TargetChange::Replace)] {
+        let error = store.take_snapshot(&project.file_request(&[path], change)).unwrap_err();
+        assert!(matches!(error, SnapshotError::TooMuchToCopy { .. }), "{path}: {error}");
+        assert_eq!(count_paths(&project), 0);
+    }
+    // A link is no copy.
+    assert!(store.take_snapshot(&project.file_request(&["large"], TargetChange::Delete)).is_ok());
+}
+
+#[test]
 fn old_snapshots_are_removed_when_a_new_one_is_taken() {
     let project = TestProject::empty();
     project.write("file", "text");

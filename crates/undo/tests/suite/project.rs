@@ -124,6 +124,7 @@ impl TestProject {
             session: Some("session".to_owned()),
             event: Some("event".to_owned()),
             tool_call: Some("call".to_owned()),
+            replaces_question: true,
         };
         SnapshotRequest {
             call,

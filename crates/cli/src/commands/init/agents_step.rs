@@ -37,8 +37,8 @@ impl InitStep for AgentsStep {
             ));
         }
         for one in &here {
-            let is_real = one.state.wired == HarnessWiring::Yes;
-            match (is_real, is_guardable(one)) {
+            let is_done = one.state.wired == HarnessWiring::Yes;
+            match (is_done, is_guardable(one)) {
                 (true, _) => plan.found.push(format!("{GOOD}✓{GOOD:#} {} is guarded", one.harness.title)),
                 (_, false) => {
                     plan.found.push(format!("{DIM}– {} cannot be guarded{DIM:#}", one.harness.title));
@@ -46,16 +46,19 @@ impl InitStep for AgentsStep {
                 }
                 _ => {}
             }
-            let note =
-                if is_real { String::new() } else { describe_change(site, &propose(site, one.harness)) };
+            let note = if is_done {
+                String::new()
+            } else {
+                describe_change(site, &plan_agent_install(site, one.harness))
+            };
             plan.choices.push(StepChoice {
                 note,
-                is_real,
-                is_default: !is_real,
+                is_done,
+                is_default: !is_done,
                 ..StepChoice::new(one.harness.id, one.harness.title)
             });
         }
-        plan.is_settled = !plan.choices.is_empty() && plan.choices.iter().all(|choice| choice.is_real);
+        plan.is_finished = !plan.choices.is_empty() && plan.choices.iter().all(|choice| choice.is_done);
         Ok(plan)
     }
 
@@ -65,7 +68,7 @@ impl InitStep for AgentsStep {
         let mut report = StepReport::default();
         let mut proposals = Vec::new();
         for harness in harnesses {
-            match propose(site, harness) {
+            match plan_agent_install(site, harness) {
                 Ok(proposal) => proposals.push(proposal),
                 Err(error) => report.failures.push(error),
             }
@@ -88,7 +91,7 @@ impl InitStep for AgentsStep {
 }
 
 /// Plans the hooks of a harness. In Codex they are trusted too, because untrusted hooks would not run.
-fn propose(site: &InitSite<'_>, harness: &'static Harness) -> Result<Proposal, CommandError> {
+fn plan_agent_install(site: &InitSite<'_>, harness: &'static Harness) -> Result<Proposal, CommandError> {
     let scope = site.home.machine().map_or(SettingsScope::User, SettingsScope::Machine);
     plan_install(&site.host().setup(), harness, &InstallOptions { scope, http: false, trust: true })
 }
@@ -97,7 +100,7 @@ fn describe_change(site: &InitSite<'_>, proposal: &Result<Proposal, CommandError
     match proposal {
         Ok(proposal) => {
             let files = proposal.plan.steps.iter().filter(|step| !step.change.is_noop());
-            let paths: Vec<_> = files.map(|step| site.show(&step.change.path)).collect();
+            let paths: Vec<_> = files.map(|step| site.abbreviate_home(&step.change.path)).collect();
             match paths.split_first() {
                 Some((first, [])) => format!("  {first}"),
                 Some((first, rest)) => format!("  {first} and {} more", rest.len()),

@@ -31,19 +31,19 @@ impl InitStep for DaemonStep {
         let is_up = ask::is_up(site.home);
         if is_up {
             let line = format!("{GOOD}✓{GOOD:#} the daemon is running");
-            return Ok(StepPlan { found: vec![line], is_settled: true, ..StepPlan::default() });
+            return Ok(StepPlan { found: vec![line], is_finished: true, ..StepPlan::default() });
         }
         let has_manager = InitSystem::of_platform().is_available(&site.context.env);
         let mut choices = Vec::new();
         if has_manager {
-            let note = format!("  {}", site.show(&service_path(site.context)?));
+            let note = format!("  {}", site.abbreviate_home(&service_path(site.context)?));
             let label = "as a service: at every login, restarted after a crash";
             choices.push(StepChoice { note, is_default: true, ..StepChoice::new(SERVICE, label) });
         }
         let label = "in the background, until the machine restarts";
         choices.push(StepChoice { is_default: !has_manager, ..StepChoice::new(BACKGROUND, label) });
         let label = "not at all: hooks evaluate the rules themselves";
-        choices.push(StepChoice { is_real: true, ..StepChoice::new(NO_DAEMON, label) });
+        choices.push(StepChoice { is_done: true, ..StepChoice::new(NO_DAEMON, label) });
         let found = [
             "Hooks work without a daemon. With it they are faster, calls can wait for",
             "your approval, and there is a dashboard.",
@@ -53,7 +53,7 @@ impl InitStep for DaemonStep {
             question: "How should it run?",
             choices,
             is_single: true,
-            is_settled: false,
+            is_finished: false,
         })
     }
 
@@ -63,7 +63,8 @@ impl InitStep for DaemonStep {
         match how {
             SERVICE => {
                 let service = start_service(site.context)?;
-                let line = format!("{GOOD}✓{GOOD:#} the daemon is running: {}", site.show(&service.path));
+                let line =
+                    format!("{GOOD}✓{GOOD:#} the daemon is running: {}", site.abbreviate_home(&service.path));
                 Ok(StepReport::line(line).with_detail(detail))
             }
             BACKGROUND => {

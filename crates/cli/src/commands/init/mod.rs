@@ -146,7 +146,7 @@ impl Args {
 
     /// Whether the step is left out because it is finished.
     fn leaves_out(&self, step: &dyn InitStep, plan: &StepPlan, progress: &InitProgress) -> bool {
-        self.only.is_empty() && plan.is_finished(step.name(), progress)
+        self.only.is_empty() && plan.is_finished_with(step.name(), progress)
     }
 }
 
@@ -193,7 +193,7 @@ fn run_step(
     report.lines.extend(report.failures.iter().map(failure_text));
     outcome.result = if report.failures.is_empty() { StepResult::Done } else { StepResult::Failed };
     if outcome.result == StepResult::Done {
-        let real = outcome.plan.choices.iter().filter(|choice| choice.is_real && !outcome.plan.is_single);
+        let real = outcome.plan.choices.iter().filter(|choice| choice.is_done && !outcome.plan.is_single);
         let ids = chosen.iter().map(|item| item.id).chain(real.map(|choice| choice.id));
         let ids: BTreeSet<_> = ids.map(ToOwned::to_owned).collect();
         let offered = outcome.plan.choices.iter().map(|choice| choice.id.to_owned()).collect();

@@ -30,7 +30,7 @@ impl InitStep for ModeStep {
         let current = read_mode(site.home)?;
         let choice = |(mode, id, label): &(Mode, &'static str, &str)| StepChoice {
             note: format!("  {id}"),
-            is_real: *mode == current,
+            is_done: *mode == current,
             is_default: *mode == current,
             ..StepChoice::new(id, *label)
         };

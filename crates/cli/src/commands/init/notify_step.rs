@@ -45,14 +45,14 @@ impl InitStep for NotifyStep {
         if !present.is_empty() {
             let names: Vec<_> = present.iter().map(NotifyTarget::name).collect();
             let line = format!("{GOOD}✓{GOOD:#} you are notified: {}", tame(&names.join(", ")));
-            return Ok(StepPlan { found: vec![line], is_settled: true, ..StepPlan::default() });
+            return Ok(StepPlan { found: vec![line], is_finished: true, ..StepPlan::default() });
         }
         let choice = |(id, label, input, _): &(&'static str, &str, Option<&'static str>, MakeTarget)| {
             StepChoice { input: *input, ..StepChoice::new(id, *label) }
         };
         Ok(StepPlan {
             found: vec!["The daemon can notify you when a call waits for your approval.".to_owned()],
-            question: "How should it notify you? (nothing is marked: not at all)",
+            question: "How should it notify you? (no selection: no notifications)",
             choices: OFFERED.iter().map(choice).collect(),
             ..StepPlan::default()
         })
@@ -77,7 +77,7 @@ impl InitStep for NotifyStep {
         let mode = fs_err::metadata(&path).map_or(0o600, |found| found.permissions().mode() & 0o777);
         write_atomic(&path, after.as_bytes(), mode)?;
         let ids: Vec<_> = chosen.iter().map(|item| item.id).collect();
-        let shown = site.show(&path);
+        let shown = site.abbreviate_home(&path);
         let line = format!("{GOOD}✓{GOOD:#} wrote {shown}; test it: `tenterhook approvals notify`");
         Ok(StepReport::line(line).with_detail(json!({"targets": ids})))
     }

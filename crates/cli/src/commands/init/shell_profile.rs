@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where a shell reads its `PATH` and completions from, and what is missing there.
+//! Files from which a shell reads its `PATH` and completions, and the lines to add to them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use fs_err::OpenOptions;
 use tenterhook_command::env::Env;
 use tenterhook_harness_install::quote;
-use tenterhook_home::regular_file;
+use tenterhook_home::{regular_bytes, write_atomic};
 
 use crate::error::CommandError;
 
 /// Comment above the lines that `init` adds to a file of the user.
-const MARK: &str = "# added by `tenterhook init`";
+const INIT_COMMENT: &str = "# added by `tenterhook init`";
+
+/// Maximum size of a file that a shell reads at its start.
+const MAX_PROFILE_BYTES: u64 = 16 << 20;
 
 /// A shell whose files are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub(super) struct ProfileAddition {
 
 impl UserShell {
     /// The login shell, according to `SHELL`.
-    pub(super) fn of(env: &Env) -> Option<Self> {
+    pub(super) fn detect(env: &Env) -> Option<Self> {
         let shell = env.all.get("SHELL")?;
         match Path::new(shell).file_name()?.to_str()? {
             "bash" => Some(Self::Bash),
@@ -64,12 +67,12 @@ impl UserShell {
         Some(match self {
             Self::Fish => ProfileAddition {
                 file: config_directory(env)?.join("fish/conf.d/tenterhook.fish"),
-                text: format!("{MARK}\nfish_add_path {shown}\n"),
+                text: format!("{INIT_COMMENT}\nfish_add_path --append {shown}\n"),
                 is_own_file: true,
             },
             Self::Bash | Self::Zsh => ProfileAddition {
                 file: self.startup_file(env)?,
-                text: format!("export PATH={shown}:\"$PATH\"\n"),
+                text: format!("export PATH=\"$PATH\":{shown}\n"),
                 is_own_file: false,
             },
         })
@@ -125,8 +128,13 @@ impl UserShell {
 impl ProfileAddition {
     /// Whether the file already has the text.
     pub(super) fn is_present(&self) -> bool {
-        let Ok(Some(text)) = regular_file(&self.file) else { return false };
-        self.is_own_file || text.lines().any(|line| line.trim() == self.text.trim())
+        let Ok(Some(bytes)) = regular_bytes(&self.file, MAX_PROFILE_BYTES) else { return false };
+        let is_line = |line: &[u8]| line.trim_ascii() == self.text.trim().as_bytes();
+        if self.is_own_file {
+            bytes == self.text.as_bytes()
+        } else {
+            bytes.split(|byte| *byte == b'\n').any(is_line)
+        }
     }
 
     /// Adds the text, unless the file already has it. The rest of the file, its mode and a link to it are kept.
@@ -137,9 +145,12 @@ impl ProfileAddition {
         if let Some(directory) = self.file.parent() {
             fs_err::create_dir_all(directory)?;
         }
-        let before = regular_file(&self.file)?.unwrap_or_default();
-        let gap = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        let text = if self.is_own_file { self.text.clone() } else { format!("{gap}\n{MARK}\n{}", self.text) };
+        if self.is_own_file {
+            return Ok(write_atomic(&self.file, self.text.as_bytes(), 0o644)?);
+        }
+        let before = regular_bytes(&self.file, MAX_PROFILE_BYTES)?.unwrap_or_default();
+        let gap = if before.is_empty() || before.ends_with(b"\n") { "" } else { "\n" };
+        let text = format!("{gap}\n{INIT_COMMENT}\n{}", self.text);
         // Appended and not replaced, because such files are often links into another directory.
         let mut file = OpenOptions::new().create(true).append(true).open(&self.file)?;
         Ok(file.write_all(text.as_bytes())?)

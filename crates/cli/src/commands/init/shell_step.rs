@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenterhook_command::env::Env;
+use tenterhook_setup::hook_programs::{FULL_PROGRAM, install_programs};
 
 use super::shell_profile::{ProfileAddition, UserShell};
 use super::step::{InitSite, InitStep, StepChoice, StepPlan, StepReport, UserChoice};
@@ -29,31 +31,31 @@ impl InitStep for ShellStep {
     fn plan(&self, site: &InitSite<'_>) -> Result<StepPlan, CommandError> {
         let env = &site.context.env;
         let mut plan = StepPlan { question: "What should be added?", ..StepPlan::default() };
-        let Some(shell) = UserShell::of(env) else {
+        let Some(shell) = UserShell::detect(env) else {
             let text = "the shell is unknown; `tenterhook self completions SHELL` prints completions";
             plan.found.push(format!("{DIM}{text}{DIM:#}"));
-            plan.is_settled = true;
+            plan.is_finished = true;
             return Ok(plan);
         };
-        for (id, label, addition) in additions(shell, env)? {
-            let is_real = match id {
+        for (id, label, addition) in find_additions(shell, site)? {
+            let is_done = match id {
                 PATH_ITEM => is_on_path(env),
                 _ => shell.packaged_completions().iter().any(|file| Path::new(file).exists()),
             } || addition.is_present();
-            if is_real {
+            if is_done {
                 plan.found.push(format!("{GOOD}✓{GOOD:#} {label}"));
             } else if !addition.is_own_file {
                 plan.found.push(format!("{DIM}{}{DIM:#}", tame(addition.text.trim_end())));
             }
-            let note = format!("  {}", site.show(&addition.file));
+            let note = format!("  {}", site.abbreviate_home(&addition.file));
             plan.choices.push(StepChoice {
                 note,
-                is_real,
-                is_default: !is_real,
+                is_done,
+                is_default: !is_done,
                 ..StepChoice::new(id, label)
             });
         }
-        plan.is_settled = plan.choices.iter().all(|choice| choice.is_real);
+        plan.is_finished = plan.choices.iter().all(|choice| choice.is_done);
         Ok(plan)
     }
 
@@ -61,14 +63,22 @@ impl InitStep for ShellStep {
         let env = &site.context.env;
         let mut report = StepReport::default();
         let mut files: Vec<PathBuf> = Vec::new();
-        let Some(shell) = UserShell::of(env) else { return Ok(report) };
-        for (id, _, addition) in additions(shell, env)? {
+        let Some(shell) = UserShell::detect(env) else { return Ok(report) };
+        for (id, _, addition) in find_additions(shell, site)? {
             if !chosen.iter().any(|item| item.id == id) {
+                continue;
+            }
+            if id == PATH_ITEM
+                && let Err(error) = install_programs(&site.host().setup())
+            {
+                report.failures.push(error.into());
                 continue;
             }
             match addition.write() {
                 Ok(()) => {
-                    report.lines.push(format!("{GOOD}✓{GOOD:#} wrote {}", site.show(&addition.file)));
+                    report
+                        .lines
+                        .push(format!("{GOOD}✓{GOOD:#} wrote {}", site.abbreviate_home(&addition.file)));
                     files.push(addition.file);
                 }
                 Err(error) => report.failures.push(error),
@@ -82,13 +92,14 @@ impl InitStep for ShellStep {
     }
 }
 
-/// What the shell can need: id, label and text.
-fn additions(
+/// Returns what can be added to the shell's files: id, label and text.
+fn find_additions(
     shell: UserShell,
-    env: &Env,
+    site: &InitSite<'_>,
 ) -> Result<Vec<(&'static str, &'static str, ProfileAddition)>, CommandError> {
-    let program = std::env::current_exe()?;
-    let path = program.parent().and_then(|directory| shell.path_addition(env, directory));
+    let env = &site.context.env;
+    // Guarded agents cannot write to this directory, unlike to a build directory from which the program may run now.
+    let path = shell.path_addition(env, &site.home.bin());
     let completions = shell.completion_addition(env, &registration_script(shell.name())?);
     let path = path.map(|addition| (PATH_ITEM, "`tenterhook` on the PATH", addition));
     let completions = completions.map(|addition| (COMPLETIONS, "completions", addition));
@@ -98,5 +109,7 @@ fn additions(
 /// Whether `tenterhook` on the `PATH` is a program, in any version.
 fn is_on_path(env: &Env) -> bool {
     let path = env.all.get("PATH").map_or("", String::as_str);
-    std::env::split_paths(path).any(|directory| directory.join("tenterhook").is_file())
+    let is_program =
+        |file: &Path| file.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
+    std::env::split_paths(path).any(|directory| is_program(&directory.join(FULL_PROGRAM)))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a step of `init` is: it looks at the machine, offers choices, and carries out the chosen ones.
+//! Trait of an `init` step, and the values that steps and the command exchange.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) trait InitStep: Sync {
     fn apply(&self, site: &InitSite<'_>, chosen: &[UserChoice]) -> Result<StepReport, CommandError>;
 }
 
-/// Where `init` runs.
+/// Context of one `init` run.
 pub(super) struct InitSite<'a> {
     pub(super) context: &'a Context,
     pub(super) home: &'a Home,
@@ -46,7 +46,7 @@ pub(super) struct StepPlan {
     /// Whether exactly one item is chosen.
     pub(super) is_single: bool,
     /// Whether nothing is left to do, independent of earlier choices.
-    pub(super) is_settled: bool,
+    pub(super) is_finished: bool,
 }
 
 /// One item that the user can choose.
@@ -56,8 +56,8 @@ pub(super) struct StepChoice {
     pub(super) label: String,
     /// Text in a weaker style after the label.
     pub(super) note: String,
-    /// Whether the machine is already like this.
-    pub(super) is_real: bool,
+    /// Whether the item is installed already.
+    pub(super) is_done: bool,
     /// Whether the item is marked at first, and chosen with `--yes`.
     pub(super) is_default: bool,
     /// Question for a text that the item needs.
@@ -85,7 +85,7 @@ pub(super) struct StepReport {
 
 impl<'a> InitSite<'a> {
     /// A path for users, with `~` for the home directory.
-    pub(super) fn show(&self, path: &Path) -> String {
+    pub(super) fn abbreviate_home(&self, path: &Path) -> String {
         let below = self.context.env.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
         below.map_or_else(|| path.display().to_string(), |below| format!("~/{}", below.display()))
     }
@@ -99,23 +99,23 @@ impl<'a> InitSite<'a> {
 impl StepPlan {
     /// Whether the step is finished: nothing is left to do, or the machine is still as the user chose it earlier. A
     /// new item, such as an agent that was installed since, was not offered yet.
-    pub(super) fn is_finished(&self, name: &str, progress: &InitProgress) -> bool {
+    pub(super) fn is_finished_with(&self, name: &str, progress: &InitProgress) -> bool {
         let is_as_chosen = |step: &FinishedStep| {
             self.choices.iter().all(|choice| {
-                choice.is_real || !step.chosen.contains(choice.id) && step.offered.contains(choice.id)
+                choice.is_done || !step.chosen.contains(choice.id) && step.offered.contains(choice.id)
             })
         };
-        self.is_settled || progress.finished_step(name).is_some_and(is_as_chosen)
+        self.is_finished || progress.finished_step(name).is_some_and(is_as_chosen)
     }
 
     /// Choices that the user can make: one of all, or any that are not real yet.
     pub(super) fn open_choices(&self) -> Vec<&StepChoice> {
-        self.choices.iter().filter(|choice| self.is_single || !choice.is_real).collect()
+        self.choices.iter().filter(|choice| self.is_single || !choice.is_done).collect()
     }
 
     /// The plan for `--json`.
     pub(super) fn to_json(&self) -> Value {
-        let choice = |choice: &StepChoice| json!({"id": choice.id, "label": choice.label, "done": choice.is_real, "default": choice.is_default});
+        let choice = |choice: &StepChoice| json!({"id": choice.id, "label": choice.label, "done": choice.is_done, "default": choice.is_default});
         json!({"choices": self.choices.iter().map(choice).collect::<Vec<_>>(), "one_of": self.is_single})
     }
 }
@@ -124,7 +124,7 @@ impl StepChoice {
     /// An item that needs no text.
     pub(super) fn new(id: &'static str, label: impl Into<String>) -> Self {
         let (label, note) = (label.into(), String::new());
-        Self { id, label, note, is_real: false, is_default: false, input: None }
+        Self { id, label, note, is_done: false, is_default: false, input: None }
     }
 }
 

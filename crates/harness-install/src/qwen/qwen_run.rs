@@ -6,28 +6,29 @@
 use std::path::{Path, PathBuf};
 
 use super::install::{INSTALLER, MACHINE_DIRECTORY};
-use crate::guarded_run::{RefusedOption, RunAdditions, RunRequest, RunSettings, first_editor, read_text};
+use crate::run_settings::{RefusedArgument, RunAdditions, RunRequest, RunSettings, first_editor, read_text};
 use crate::{InstallError, InstallRequest, SettingsScope, WarningLevel};
 
 /// Variable that names the machine's settings file.
 const SYSTEM_SETTINGS: &str = "QWEN_CODE_SYSTEM_SETTINGS_PATH";
 
-pub(super) const RUN: RunSettings = RunSettings {
-    refused_options: &[
-        RefusedOption::new("--safe-mode", "Qwen Code then runs no hooks"),
-        RefusedOption::new("--bare", "Qwen Code then runs no hooks"),
+pub(super) const QWEN_RUN_SETTINGS: RunSettings = RunSettings {
+    refused_arguments: &[
+        RefusedArgument::new("--safe-mode", "Qwen Code then runs no hooks"),
+        RefusedArgument::new("--bare", "Qwen Code then runs no hooks"),
     ],
-    refused_variables: &["QWEN_CODE_SAFE_MODE"],
-    additions,
+    refused_variables: super::safe_mode::HOOKLESS_VARIABLES,
+    redirecting_options: &[],
+    build_additions,
 };
 
-fn additions(request: &RunRequest<'_>) -> Result<RunAdditions, InstallError> {
+fn build_additions(request: &RunRequest<'_>) -> Result<RunAdditions, InstallError> {
     let machine = request.variables.get(SYSTEM_SETTINGS).map(PathBuf::from);
     let machine = machine.unwrap_or_else(|| Path::new("/").join(MACHINE_DIRECTORY).join("settings.json"));
     let order = InstallRequest {
         scope: SettingsScope::Machine(PathBuf::from("/")),
         account_homes: request.user.user_home.iter().cloned().collect(),
-        ..request.order()
+        ..request.own_request()
     };
     let mut additions = RunAdditions::default();
     if let Some((path, editor)) = first_editor((INSTALLER.pieces)(&order)?) {
@@ -36,7 +37,7 @@ fn additions(request: &RunRequest<'_>) -> Result<RunAdditions, InstallError> {
     }
     // The hooks of the machine's settings run even if the user's settings turn hooks off. Notes about other hooks
     // apply to every scope.
-    if let Some((_, editor)) = first_editor((INSTALLER.pieces)(&request.order())?) {
+    if let Some((_, editor)) = first_editor((INSTALLER.pieces)(&request.own_request())?) {
         let mut warnings = editor.warnings("").map_err(|error| error.at(&machine))?;
         warnings.retain(|warning| warning.weight == WarningLevel::Note);
         additions.warnings.extend(warnings);

@@ -3,7 +3,7 @@
 //! Plans and prepares one guarded run of a harness: the options, variables and files with which the client runs Tenterhook's
 //! hooks. The user's settings are not changed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use tenterhook_error::Failure;
 use tenterhook_guard::snapshot;
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::guarded_run::{RunAdditions, RunRequest, RunSettings};
 use tenterhook_harness_install::receipt::InstallOptions;
+use tenterhook_harness_install::run_settings::{
+    COMMON_REDIRECTING_OPTIONS, DIRECTORY_OPTIONS, RunAdditions, RunRequest, RunSettings, find_option,
+};
 use tenterhook_harness_install::{HarnessClient as _, SettingsScope, WarningLevel};
 use tenterhook_home::{Home, WorkDirs, call_meta, make_private_dir, write_atomic};
 
@@ -35,7 +37,7 @@ pub enum GuardedRun {
     ByAdditions(PlannedRun),
 }
 
-/// What is added to one run. Nothing has been written yet.
+/// Planned additions to one run. Nothing has been written yet.
 #[derive(Debug)]
 pub struct PlannedRun {
     /// Arguments, to be inserted before the user's own.
@@ -64,15 +66,34 @@ pub fn plan_run(
     harness: &'static Harness,
     args: &[OsString],
 ) -> Result<GuardedRun, Failure> {
-    if let Some(scope) = guarding_scope(setup, harness) {
-        return Ok(GuardedRun::BySettings { scope });
+    let scope = guarding_scope(setup, harness, args);
+    let run = harness.guarded_run();
+    if let Ok(run) = run {
+        // Checked first, because these arguments and variables also turn the hooks of settings off.
+        refuse_unguarded(setup, harness, run, args, scope.is_some())?;
     }
-    let run = run_settings(setup, harness, args)?;
+    let redirecting = run.map_or(COMMON_REDIRECTING_OPTIONS, |run| run.redirecting_options);
+    if let Some(scope) = scope {
+        match (find_option(args, redirecting), run) {
+            (None, _) => return Ok(GuardedRun::BySettings { scope }),
+            // The hooks of this run apply wherever the client reads its settings.
+            (Some(option), Ok(run)) => refuse_unguarded(setup, harness, run, args, false)
+                .map_err(|failure| failure.hint(format!("omit `{option}`")))?,
+            (Some(option), Err(_)) => {
+                let message = format!(
+                    "cannot guard a run of {} with `{option}`: it may not read the settings that guard it ({scope})",
+                    harness.title
+                );
+                return Err(Failure::user(message).hint("omit the option"));
+            }
+        }
+    }
+    let run = run.map_err(|reason| cannot_guard(harness, reason))?;
     let options = InstallOptions { scope: SettingsScope::User, http: false, trust: true };
     let user = wiring::install_request(setup, harness, &options)?;
     let directory = setup.home.guarded_runs().join(call_meta::mint()?.id.to_string());
     let request = RunRequest { directory: &directory, user: &user, variables: &setup.env.all };
-    let RunAdditions { args, variables, files, warnings } = (run.additions)(&request)?;
+    let RunAdditions { args, variables, files, warnings } = (run.build_additions)(&request)?;
     let mut notes = Vec::new();
     for warning in warnings {
         match warning.weight {
@@ -103,34 +124,44 @@ impl PlannedRun {
     }
 }
 
-/// How the client takes hooks for one run with these arguments and variables.
-fn run_settings(
+/// Fails if the client would not run the hooks with these arguments and variables. `by_settings` is whether its settings
+/// contain the hooks.
+fn refuse_unguarded(
     setup: &Setup<'_>,
     harness: &'static Harness,
+    run: &RunSettings,
     args: &[OsString],
-) -> Result<&'static RunSettings, Failure> {
+    by_settings: bool,
+) -> Result<(), Failure> {
     let title = harness.title;
-    let install = format!("guard it in its settings instead: `tenterhook install {}`", harness.id);
-    let run = harness.guarded_run().map_err(|reason| {
-        let failure = Failure::user(format!("cannot guard one run of {title}: {reason}"));
-        if harness.installer().is_some() { failure.hint(&install) } else { failure }
-    })?;
-    if let Some(option) = run.refused_argument(args) {
-        let message = format!("cannot guard a run of {title} with `{}`: {}", option.name, option.reason);
-        return Err(Failure::user(message).hint("omit the option").hint(install));
+    if let Some(refused) = run.refused_argument(args, by_settings) {
+        let message = format!("cannot guard a run of {title} with `{}`: {}", refused.name, refused.reason);
+        let failure = Failure::user(message).hint("omit the argument");
+        return Err(if refused.works_with_settings { failure.hint(install_hint(harness)) } else { failure });
     }
     if let Some(name) = run.refused_variable(&setup.env.all) {
-        let message = format!("cannot guard this run of {title}: with `{name}` it runs no hooks");
+        let message = format!("cannot guard this run of {title}: with `{name}` it may run no hooks");
         return Err(Failure::user(message).hint(format!("unset `{name}`")));
     }
-    Ok(run)
+    Ok(())
 }
 
-/// Scope of installed hooks that the harness runs in the working directory, if there are any.
-fn guarding_scope(setup: &Setup<'_>, harness: &'static Harness) -> Option<String> {
+fn cannot_guard(harness: &Harness, reason: &str) -> Failure {
+    let failure = Failure::user(format!("cannot guard one run of {}: {reason}", harness.title));
+    if harness.installer().is_some() { failure.hint(install_hint(harness)) } else { failure }
+}
+
+fn install_hint(harness: &Harness) -> String {
+    format!("guard it in its settings instead: `tenterhook install {}`", harness.id)
+}
+
+/// Scope of installed hooks that the harness runs with these arguments, if there are any.
+fn guarding_scope(setup: &Setup<'_>, harness: &'static Harness, args: &[OsString]) -> Option<String> {
     let installer = harness.installer()?;
     let applies = |options: &InstallOptions| match (&options.scope, &setup.working_directory) {
-        (SettingsScope::Project(root), Some(directory)) => directory.starts_with(root),
+        (SettingsScope::Project(root), Some(directory)) => {
+            directory.starts_with(root) && !names_other_directory(args, directory, root)
+        }
         (SettingsScope::Project(_), None) => false,
         _ => true,
     };
@@ -145,6 +176,21 @@ fn guarding_scope(setup: &Setup<'_>, harness: &'static Harness) -> Option<String
     }
     let by_machine = wiring::machine_hooks(setup, harness).is_some_and(|hooks| hooks.in_force);
     by_machine.then(|| MACHINE_SCOPE.to_owned())
+}
+
+/// Whether the client may start outside a project: an argument is a directory outside (`opencode ../other`), or an option
+/// names the directory.
+fn names_other_directory(args: &[OsString], working_directory: &Path, root: &Path) -> bool {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let is_other = |path: &OsStr| {
+        let path = working_directory.join(path);
+        path.is_dir() && path.canonicalize().is_ok_and(|path| !path.starts_with(&root))
+    };
+    find_option(args, DIRECTORY_OPTIONS).is_some()
+        || args.iter().any(|arg| {
+            let value = arg.to_str().and_then(|arg| arg.split_once('=')).map(|(_, value)| OsStr::new(value));
+            is_other(arg) || value.is_some_and(is_other)
+        })
 }
 
 impl RunDirectory {
