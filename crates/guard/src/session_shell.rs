@@ -25,7 +25,9 @@ const COMMAND_KEYS: &[&str] = &["command", "cmd"];
 /// Variables that change what later commands do without being named by them.
 const AMBIENT_VARIABLES: &[&str] = &[
     "AWS_PROFILE",
+    "BASHOPTS",
     "BASH_ENV",
+    "CDPATH",
     "COMPOSE_FILE",
     "DATABASE_URL",
     "DOCKER_HOST",
@@ -34,7 +36,9 @@ const AMBIENT_VARIABLES: &[&str] = &[
     "GIT_INDEX_FILE",
     "GIT_SSH_COMMAND",
     "GIT_WORK_TREE",
+    "GLOBIGNORE",
     "HOME",
+    "IFS",
     "KUBECONFIG",
     "LD_PRELOAD",
     "MYSQL_HOST",
@@ -46,6 +50,8 @@ const AMBIENT_VARIABLES: &[&str] = &[
     "PYTHONSTARTUP",
     "RAILS_ENV",
     "REDIS_URL",
+    "SHELLOPTS",
+    "TMPDIR",
 ];
 /// Settings of git that change where a push goes, without the name of the remote or the address.
 const PUSH_SETTINGS: &[&str] = &[".url", ".pushurl", ".insteadof", ".pushinsteadof"];

@@ -133,6 +133,11 @@ fn the_reason_and_the_record_name_the_statements_that_were_used() {
     let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let explained = session.test.run_command(session.test.command(program, &["explain", "last"]), b"");
     assert!(explained.stdout.contains("`T=~/photos`"), "{}", explained.stdout);
+    session.call("HOME=/tmp/x");
+    session.call("rm -rf \"$HOME\"");
+    let explained = session.test.run_command(session.test.command(program, &["explain", "last"]), b"");
+    let session_line = explained.stdout.lines().find(|line| line.starts_with("session")).unwrap_or_default();
+    assert!(session_line.contains("earlier calls: `HOME=/tmp/x`"), "{}", explained.stdout);
 }
 
 #[test]
@@ -202,4 +207,11 @@ fn a_session_cannot_make_its_record_unreadable() {
         ));
     }
     assert_eq!(session.call(send), "ask");
+}
+
+#[test]
+fn an_empty_directory_of_git_has_the_right_reason() {
+    let session = AgentSession::new();
+    let (verdict, reason) = session.call_tool("Bash", &json!({ "command": "git -C \"\" reset --hard" }));
+    assert!(verdict != "deny" && !reason.contains("log in"), "{verdict}: {reason}");
 }

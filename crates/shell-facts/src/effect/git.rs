@@ -15,7 +15,10 @@ pub(super) fn git_effects(words: &[ShellWord]) -> Vec<OperandEffect> {
         let text = word.text.as_str();
         match text {
             "-C" => {
-                at = after.first().map(|to| resolve_in(at.as_ref(), to));
+                // An empty directory changes nothing.
+                if let Some(to) = after.first().filter(|to| to.dynamic || !to.text.is_empty()) {
+                    at = Some(resolve_in(at.as_ref(), to));
+                }
                 rest = after.get(1..).unwrap_or_default();
             }
             "--work-tree" => {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use tenterhook_event::{Decision, Event, Origin, Outcome};
+use tenterhook_event::{Decision, Event, Origin, Outcome, TraceStatus};
 use tenterhook_policy::{RuleNote, RuleSet};
 
 use super::HookNote;
@@ -56,6 +56,12 @@ pub(super) fn summary_text(explained: &ExplainedCall<'_>) -> String {
     let matched: Vec<_> = notes.iter().filter(|note| note.matched).map(|note| note.rule.as_str()).collect();
     let others: Vec<_> = matched.iter().map(|rule| (*rule).to_owned()).collect();
     out += &labelled_text("rules", &count_text(&others, notes.len(), "matches", "match"), width, LIST_LINES);
+    let of_session = outcome.trace.iter().filter(|step| step.by == Origin::Engine);
+    let of_session = of_session.filter(|step| step.status == TraceStatus::Ran);
+    let session: Vec<_> = of_session.filter_map(|step| step.note.as_deref()).collect();
+    if !session.is_empty() {
+        out += &labelled_text("session", &tame(&session.join("; ")), width, LIST_LINES);
+    }
     let described: Vec<_> = explained.described.iter().map(ToString::to_string).collect();
     if !described.is_empty() {
         out += &labelled_text("programs", &described.join(", "), width, LIST_LINES);
