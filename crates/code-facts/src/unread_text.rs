@@ -167,3 +167,30 @@ fn excerpt<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> 
     }
     serializer.serialize_str(&short)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_runs_only_where_a_command_can_be() {
+        let runs = |text: &str| UnreadText::new("", text, true, 1024).may_run("at");
+        for text in [
+            "at now",
+            "x; at now",
+            "a && at now",
+            "sudo at now",
+            "A=1 at now",
+            "$(at now)",
+            "/usr/bin/at x",
+            "at(1)",
+        ] {
+            assert!(runs(text), "{text}");
+        }
+        for text in
+            ["# look at it", "https://x.io/?state=at", "echo data at", "x = cat at_y", "print at night"]
+        {
+            assert!(!runs(text), "{text}");
+        }
+    }
+}
