@@ -51,17 +51,19 @@ pub(in crate::conditions) fn may_be_command(text: &UnreadText, word: &str) -> bo
     !ENGLISH_NAMES.contains(&word) || text.may_run(word)
 }
 
+/// Parts of arguments of `open` with which a file may be written.
+const WRITING_MODES: &[&str] =
+    &[",w", ", w", ",a", ", a", ",x", ", x", ",r+", ", r+", "mode", "flag", "O_", ">", "$"];
+
 /// Whether an unparsed text may open a file for an operation: `open('x')` only reads.
 pub(super) fn may_open_for(text: &UnreadText, word: &str, does: FileOp) -> bool {
     if !matches!(word, "open" | "fopen") || !matches!(does, FileOp::Write | FileOp::Append) {
         return true;
     }
-    const MODES: &[&str] =
-        &[",w", ", w", ",a", ", a", ",x", ", x", ",r+", ", r+", "mode", "flag", "O_", ">", "$"];
     let calls = text.text().split("open(").skip(1);
     let arguments = calls.map(|rest| rest.split('\n').next().unwrap_or_default());
     let mut known = arguments.peekable();
-    known.peek().is_none() || known.any(|call| MODES.iter().any(|mode| call.contains(mode)))
+    known.peek().is_none() || known.any(|call| WRITING_MODES.iter().any(|mode| call.contains(mode)))
 }
 
 /// Returns the programs, and the functions of common languages, that are known to do an operation.
