@@ -12,6 +12,13 @@ const EXCERPT_CHARS: usize = 200;
 /// Maximum distance in words between a program and its option.
 const MAX_OPTION_DISTANCE: usize = 4;
 
+/// Words after which a shell starts a command.
+const COMMAND_STARTERS: &[&str] = &[
+    "then", "do", "else", "elif", "if", "while", "until", "time", "sudo", "doas", "env", "exec", "command",
+    "builtin", "eval", "nohup", "nice", "ionice", "setsid", "stdbuf", "timeout", "xargs", "parallel",
+    "watch", "busybox", "su", "sh", "bash", "zsh", "dash", "ssh",
+];
+
 /// Text that was not understood, or that is not shell code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadText {
@@ -90,6 +97,44 @@ impl UnreadText {
         self.words.get(*first).map(String::as_str)
     }
 
+    /// Whether a word may be a command or a function: it is at the start of a command, after a word that starts
+    /// commands, or in front of `(`. Words of prose and of addresses are not.
+    pub fn may_run(&self, word: &str) -> bool {
+        let mut places = self.text.match_indices(word);
+        self.cut || places.any(|(at, _)| self.is_run_at(at, word.len()))
+    }
+
+    fn is_run_at(&self, at: usize, length: usize) -> bool {
+        let is_in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let (before, rest) = self.text.split_at_checked(at).unwrap_or_default();
+        let after = rest.get(length..).unwrap_or_default();
+        if after.starts_with(is_in_word) || before.ends_with(is_in_word) {
+            return false;
+        }
+        if after.trim_start_matches(' ').starts_with('(') {
+            return true;
+        }
+        // `/usr/bin/at`
+        let before = match before.rsplit_once(char::is_whitespace) {
+            Some((earlier, path)) if path.ends_with('/') && !path.contains(':') => earlier,
+            None if before.ends_with('/') => "",
+            _ => before,
+        };
+        // In code of other languages, a command is often the first string of a call or a list.
+        let opening: &[char] = match self.order {
+            None => &['\n', ';', '&', '|', '(', '{', '`', '!'],
+            Some(_) => &['\n', ';', '&', '|', '(', '{', '`', '!', '[', ',', '='],
+        };
+        let line = before.trim_end_matches([' ', '\t']);
+        if line.is_empty() || line.ends_with(opening) {
+            return true;
+        }
+        let previous = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let previous = previous.rsplit(['/', ';', '(', '|', '&']).next().unwrap_or_default();
+        line.len() < before.len()
+            && (COMMAND_STARTERS.contains(&previous) || previous.starts_with('-') || previous.contains('='))
+    }
+
     /// Whether the text contains a substring, or may contain it in a dropped part.
     pub fn contains(&self, part: &str) -> bool {
         self.cut || self.text.contains(part)
@@ -121,4 +166,31 @@ fn excerpt<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> 
         short.push('…');
     }
     serializer.serialize_str(&short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_runs_only_where_a_command_can_be() {
+        let runs = |text: &str| UnreadText::new("", text, true, 1024).may_run("at");
+        for text in [
+            "at now",
+            "x; at now",
+            "a && at now",
+            "sudo at now",
+            "A=1 at now",
+            "$(at now)",
+            "/usr/bin/at x",
+            "at(1)",
+        ] {
+            assert!(runs(text), "{text}");
+        }
+        for text in
+            ["# look at it", "https://x.io/?state=at", "echo data at", "x = cat at_y", "print at night"]
+        {
+            assert!(!runs(text), "{text}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use super::directory::{DirectoryFact, WorkingDirectories};
 use super::mcp::McpFact;
 use super::package::{PackageFact, packages};
 use super::tool_arguments::expand_arguments;
-use super::tool_effects::{NamedPath, tool_effects};
+use super::tool_effects::{NamedPath, reads_content, searched_patterns, tool_effects};
 use super::url::{UrlFact, parse_url, urls_in, urls_of_command};
 
 /// Maximum number of paths named by a tool that are analysed.
@@ -140,7 +140,7 @@ pub fn facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     let directories = WorkingDirectories::from_call(tool, &event.source, &ground, agent_directory(event));
     let programs = environment.programs();
     let (collected, connects) =
-        collect_effects(tool, &ground, &directories, event.detail.unhooked_stdin, environment);
+        collect_effects(tool, &event.source, &ground, &directories, event.detail.unhooked_stdin, environment);
     let Facts { user, groups, .. } = account_facts(event, environment);
     let mut facts = Facts { user, groups, ..collected };
     facts.packages = packages(&facts.commands, programs);
@@ -162,7 +162,7 @@ pub fn touched_files(event: &Event, environment: &EvalEnvironment<'_>) -> Vec<Pa
     let tool = expanded.as_ref().unwrap_or(tool);
     let ground = path_roots(event, environment);
     let directories = WorkingDirectories::from_call(tool, &event.source, &ground, agent_directory(event));
-    let (mut facts, _) = collect_effects(tool, &ground, &directories, false, environment);
+    let (mut facts, _) = collect_effects(tool, &event.source, &ground, &directories, false, environment);
     facts.follow(environment.seen, &ground, &directories.possible);
     facts.touched()
 }
@@ -190,6 +190,7 @@ pub(crate) fn path_roots(event: &Event, environment: &EvalEnvironment<'_>) -> Pa
 /// means that text can be typed into running processes without firing a hook.
 fn collect_effects(
     tool: &ToolCall,
+    harness: &str,
     ground: &PathRoots,
     directories: &WorkingDirectories,
     terminal: bool,
@@ -206,7 +207,8 @@ fn collect_effects(
         unread.push(UnreadText::opaque("the patch names too many files", ""));
     }
     let patched: Vec<_> = patches.iter().flat_map(|patch| &patch.files).map(|file| file.does).collect();
-    let mut effects = tool_effects(tool, &named, &patched);
+    let searched = resolve_searched_files(tool, ground, directories);
+    let mut effects = tool_effects(tool, &named, (reads_content(tool, harness), &searched), &patched);
     for file in patches.iter().flat_map(|patch| &patch.files) {
         effects.extend(patch_effects(file, &tool.name, ground, directories));
     }
@@ -228,7 +230,7 @@ fn collect_effects(
         unread.extend(read.unread);
         append(&mut facts.run_files, read.run_files);
     }
-    if tool.is_edit() && effects.is_empty() && facts.commands.is_empty() {
+    if tool.is_edit() && effects.is_empty() && facts.commands.is_empty() && !lacks_required_path(tool) {
         unread.push(UnreadText::opaque("the edited file is not named", &tool.args.to_string()));
     }
     if directories.is_unknown() && (!facts.commands.is_empty() || !named.is_empty()) {
@@ -245,6 +247,25 @@ fn collect_effects(
     facts.paths = named.into_iter().map(|named| named.path).collect();
     facts.contents = added.into_iter().filter(|added| !added.is_empty()).collect();
     (Facts { effects, unread, ..facts }, connects)
+}
+
+/// Whether a call names only what to change and no file. Harnesses refuse such a call.
+fn lacks_required_path(tool: &ToolCall) -> bool {
+    const TEXT_KEYS: &[&str] = &[
+        "old_string",
+        "new_string",
+        "replace_all",
+        "content",
+        "edits",
+        "new_source",
+        "cell_id",
+        "cell_type",
+        "edit_mode",
+        "description",
+    ];
+    let requires = matches!(tool.name.as_str(), "Edit" | "Write" | "MultiEdit" | "NotebookEdit");
+    requires
+        && tool.args.as_object().is_some_and(|args| args.keys().all(|key| TEXT_KEYS.contains(&key.as_str())))
 }
 
 /// Appends a list to another. For calls with a single directory, which are most, the facts are moved instead of
@@ -281,6 +302,21 @@ fn resolve_named_paths<'a>(
         }
     }
     (named, left_out)
+}
+
+/// Resolves the patterns of the files whose content a search tool reads. Empty if nothing limits the files.
+fn resolve_searched_files(
+    tool: &ToolCall,
+    ground: &PathRoots,
+    directories: &WorkingDirectories,
+) -> Vec<PathFact> {
+    let patterns = searched_patterns(tool);
+    let files = patterns.iter().flat_map(|text| {
+        let whole = expand_tilde(text, &ground.home);
+        let shape = whole.as_deref().unwrap_or(text);
+        resolve_from_all(&WrittenPath { text, shape, dynamic: false, pattern: true }, ground, directories)
+    });
+    files.collect()
 }
 
 /// Resolves a path from every directory in which a call may run.

@@ -30,9 +30,28 @@ const MAX_FOUND_PATHS: usize = 64;
 /// Maximum length of a string that is parsed as JSON.
 const MAX_JSON_BYTES: usize = 64 * 1024;
 
+/// Tools of harnesses that only talk to the user or manage the conversation.
+const TALKING_TOOLS: &[&str] = &[
+    "ExitPlanMode",
+    "EnterPlanMode",
+    "exit_plan_mode",
+    "enter_plan_mode",
+    "AskUserQuestion",
+    "ask_user",
+    "ask_user_question",
+    "ask_followup_question",
+    "attempt_completion",
+    "SendUserMessage",
+    "send_user_message",
+];
+
 /// Returns the call with the meaning of its arguments made explicit; `None` if there is nothing to add.
 pub(crate) fn expand_arguments(tool: &ToolCall) -> Option<ToolCall> {
     if !matches!(tool.class, ToolClass::Mcp | ToolClass::Other) || !tool.args.is_object() {
+        return None;
+    }
+    // The arguments are text for the user.
+    if tool.class == ToolClass::Other && TALKING_TOOLS.contains(&tool.name.as_str()) {
         return None;
     }
     let name = tool.unprefixed_name().to_ascii_lowercase();

@@ -144,6 +144,7 @@ pub fn read_commands(
         skips_effects: false,
         unread: Vec::new(),
         unread_bytes_left: MAX_UNREAD_BYTES,
+        further_unparsed: Vec::new(),
         unparsed: false,
         steps: MAX_STEPS,
         depth: 0,
@@ -218,6 +219,7 @@ pub fn read_commands(
         }
     }
     reader.read_additions();
+    reader.report_further_unparsed();
     ShellReading {
         commands: reader.commands,
         effects: reader.effects,
@@ -259,6 +261,8 @@ struct ShellReader<'p> {
     unread: Vec<UnreadText>,
     /// How many more bytes of unread text are kept.
     unread_bytes_left: usize,
+    /// Unparsed texts beyond the first ones of each reason, joined.
+    further_unparsed: Vec<(&'static str, String)>,
     unparsed: bool,
     steps: usize,
     depth: usize,
@@ -373,12 +377,31 @@ impl ShellReader<'_> {
     /// Reports text that the parser did not understand.
     fn report_unparsed(&mut self, why: &'static str, text: &str) {
         self.unparsed = true;
-        // Further texts with the same reason do not change the result.
+        // Every rule checks every text, so all further texts with the same reason are checked as one.
         if self.unread.iter().filter(|unread| unread.why == why).count() < MAX_UNREAD_PER_REASON {
             let unread = self.make_unread(why, text, true);
             self.push_unread(unread);
-        } else {
-            self.exhausted = true;
+            return;
+        }
+        let same = self.further_unparsed.iter().position(|(reason, _)| *reason == why);
+        let at = same.unwrap_or_else(|| {
+            self.further_unparsed.push((why, String::new()));
+            self.further_unparsed.len() - 1
+        });
+        // A longer text is cut, so more of it does not change the result.
+        if let Some((_, further)) = self.further_unparsed.get_mut(at)
+            && further.len() <= MAX_UNREAD_BYTES
+        {
+            further.push_str(text);
+            further.push('\n');
+        }
+    }
+
+    /// Reports the unparsed texts beyond the first ones of each reason as one text each.
+    fn report_further_unparsed(&mut self) {
+        for (why, text) in std::mem::take(&mut self.further_unparsed) {
+            let unread = self.make_unread(why, &text, true);
+            self.push_unread(unread);
         }
     }
 

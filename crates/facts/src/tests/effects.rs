@@ -68,7 +68,9 @@ fn tools_have_effects_by_their_class() {
         ("Read", "read ~/.bashrc, read /etc"),
         ("Write", "write ~/.bashrc, write /etc"),
         ("Edit", "write ~/.bashrc, write /etc"),
-        ("Grep", "read! ~/.bashrc, read! /etc"),
+        // By default, only names are printed.
+        ("Grep", ""),
+        ("grep", "read! ~/.bashrc, read! /etc"),
         ("Glob", ""),
         ("mcp__files__read_file", "read ~/.bashrc, read /etc"),
         ("mcp__files__write_file", "write ~/.bashrc, write /etc"),
@@ -77,6 +79,13 @@ fn tools_have_effects_by_their_class() {
     ] {
         assert_eq!(effects_of(ToolCall::new(name, path.clone())), wanted, "{name}");
     }
+    let search = |glob: &str| {
+        let args = json!({"pattern": "x", "path": "~", "output_mode": "content", "glob": glob});
+        effects_of(ToolCall::new("Grep", args))
+    };
+    assert_eq!(search("*"), "read! ~");
+    assert_eq!(search("!*.json"), "read! ~");
+    assert_eq!(search("*.{ts,js}"), "read ~/**/*.ts, read ~/**/*.js");
     assert_eq!(
         effects_of(ToolCall::new("WebFetch", json!({"url": "file:///etc/passwd"}))),
         "read /etc/passwd"

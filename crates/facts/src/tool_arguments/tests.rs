@@ -95,3 +95,10 @@ fn every_spelling_of_a_file_url_is_a_path() {
         assert_eq!(file_url_path(text), None, "{text}");
     }
 }
+
+#[test]
+fn text_for_the_user_is_no_command() {
+    let plan = json!({"plan": "x", "allowedPrompts": [{"tool": "Bash", "prompt": "rm -rf a"}]});
+    assert!(commands("ExitPlanMode", plan).is_empty());
+    assert_eq!(commands("mcp__x__run", json!({"command": "rm -rf a"})), [json!("rm -rf a")]);
+}

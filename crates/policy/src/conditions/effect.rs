@@ -12,7 +12,8 @@ use super::match_mode::{Check, Explain, MatchFailure, MatchMode, Matched, OPEN_P
 use super::non_empty::MayBeEmpty;
 use super::one_or_more::{OneOrMore, values};
 use crate::index::{IndexTerm, NeedList, Rarity};
-use verbs::{OUTSIDE_PATH_FRAGMENTS, RECURSIVE_OPERATIONS, words_for_operation};
+pub(super) use verbs::may_be_command;
+use verbs::{OUTSIDE_PATH_FRAGMENTS, RECURSIVE_OPERATIONS, may_open_for, words_for_operation};
 
 /// Conditions on one operation on one path.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -185,7 +186,11 @@ impl EffectCondition {
         let last = |word: &'_ str| word.rsplit('.').next().unwrap_or(word).to_owned();
         let known = |word: &str| {
             let last = last(word);
-            does.iter().any(|does| words_for_operation(*does).contains(&last.as_str()))
+            let operation = |does: &FileOp| {
+                words_for_operation(*does).contains(&last.as_str()) && may_open_for(text, &last, *does)
+            };
+            does.iter().any(operation)
+                && may_be_command(text, &last)
                 && by.as_ref().is_none_or(|by| by.matches(&last))
         };
         let word = if *recursive == Some(true) {

@@ -7,6 +7,7 @@ mod check;
 use serde::{Deserialize, Serialize};
 use tenterhook_facts::{ExecLocation, PathLocation, ShellOption, UnreadText};
 
+use super::effect::may_be_command;
 use super::glob::{NameGlobs, PathGlobs, WordGlobs};
 use super::lazy_regex::LazyRegex;
 use super::one_or_more::{OneOrMore, values};
@@ -165,10 +166,11 @@ impl ShellCondition {
                 option.is_some_and(|option| options.iter().any(|wanted| option.is(wanted)))
             };
             // In code of another language, `rm` alone may be any identifier; `rm` followed by `-r` is a command.
+            let names = |word: &str| program.matches(word) && may_be_command(unread, word);
             let word = if options.is_empty() {
-                unread.words().find(|word| program.matches(word))
+                unread.words().find(|word| names(word))
             } else {
-                unread.followed_by(|word| program.matches(word), is_option)
+                unread.followed_by(names, is_option)
             };
             found = Some(format!("`{}`", word?));
         }

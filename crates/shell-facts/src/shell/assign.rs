@@ -118,6 +118,8 @@ impl ShellReader<'_> {
                     words.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
                 for word in words {
                     self.note_declared(&word);
+                    // The output of `export $(…)` becomes variables.
+                    self.mark_fed(&word.from, keyword);
                     declare_word(keyword, &word, scope);
                 }
                 continue;

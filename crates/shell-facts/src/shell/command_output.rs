@@ -55,8 +55,14 @@ impl ShellReader<'_> {
     /// `$(curl -H "Bearer $TOKEN" …)`. Otherwise, printing the output would look like printing the variables.
     fn name_without_words(&self, script: &ast::Script, from: &[usize]) -> Option<String> {
         let commands = from.iter().filter_map(|index| self.commands.get(*index));
-        let mut naming = commands.filter(|command| command.texts().any(|text| text.contains('$'))).peekable();
-        let program = naming.peek()?.program.clone();
+        let names_variable = |command: &&ShellCommand| command.texts().any(|text| text.contains('$'));
+        let mut naming = commands.clone().filter(names_variable).peekable();
+        let Some(program) = naming.peek().map(|command| command.program.clone()) else {
+            // The values of all variables are in the call itself.
+            let mut commands = commands;
+            let asks = commands.clone().any(answers_a_request) || only_counts(script);
+            return commands.next().filter(|_| asks).map(|first| format!("$({} …)", first.program));
+        };
         (only_counts(script) || naming.all(answers_a_request)).then(|| format!("$({program} …)"))
     }
 

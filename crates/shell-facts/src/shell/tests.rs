@@ -346,3 +346,14 @@ fn variables_set_for_a_command_are_not_read_as_files() {
     assert!(reads("env LANG=C cat /home/user/.ssh/id_rsa"));
     assert!(reads("some-tool key=/home/user/.ssh/id_rsa"));
 }
+
+#[test]
+fn many_unparsed_lines_are_searched_for_words() {
+    let lines = "x ) y\n".repeat(100);
+    let read = read_text(&format!("{lines}y ) rm -rf /etc\n"));
+    assert!(read.unparsed && !read.unread.iter().any(UnreadText::is_opaque), "{:?}", read.unread.len());
+    assert!(read.unread.len() <= MAX_UNREAD_PER_REASON + 1);
+    assert!(read.unread.iter().any(|unread| unread.words().any(|word| word == "rm")));
+    let read = read_text(&format!("x ) {}\n", "y".repeat(1000)).repeat(200));
+    assert!(read.unread.iter().any(UnreadText::is_opaque));
+}
