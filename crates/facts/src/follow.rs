@@ -32,7 +32,13 @@ pub fn probe_links(
         facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here).map(|effect| &effect.path);
     let commands = facts.commands.iter().filter(|command| command.on == ExecLocation::Here);
     let of_commands = commands.flat_map(|command| {
-        command.operands.iter().chain(&command.named).chain(&command.inputs).chain(&command.outputs)
+        command
+            .operands
+            .iter()
+            .chain(&command.named)
+            .chain(&command.inputs)
+            .chain(&command.outputs)
+            .chain(&command.error_outputs)
     });
     let paths = effects.chain(&facts.paths).chain(of_commands);
     LinkMap::probe(roots.chain(paths.filter_map(|path| path.to_walk(false))), look)
@@ -88,6 +94,7 @@ impl Facts {
             follow(&mut command.named, keep_last_link, links);
             follow(&mut command.inputs, keep_last_link, links);
             follow(&mut command.outputs, keep_last_link, links);
+            follow(&mut command.error_outputs, keep_last_link, links);
         }
         if before.cut || steps.is_exhausted() {
             let mut unread = UnreadText::new("more paths than can be analysed", "", true, 0);

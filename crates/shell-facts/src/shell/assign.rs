@@ -116,6 +116,7 @@ impl ShellReader<'_> {
                 is_reference |=
                     words.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
                 for word in words {
+                    self.mark_fed(&word.from, keyword);
                     declare_word(keyword, &word, scope);
                 }
                 continue;
