@@ -3,7 +3,7 @@
 //! Recognises files that are read only to set variables, as in `export $(grep -v '^#' .env | xargs)`.
 
 use tenterhook_paths::FileOp;
-use tenterhook_shell_facts::{FileEffect, ShellCommand};
+use tenterhook_shell_facts::{FileEffect, ShellCommand, ShellWord};
 
 /// Commands that set variables from their words.
 const VARIABLE_SETTERS: &[&str] = &["export", "declare", "typeset", "local", "readonly"];
@@ -17,7 +17,10 @@ const TEXT_FILTERS: &[&str] = &[
 /// Marks commands whose output only sets variables, and attributes the files that they read to the command that sets them.
 pub(crate) fn attribute_variable_reads(commands: &mut [ShellCommand], effects: &mut [FileEffect]) {
     // `env $(cat .env)` without a program prints the variables.
-    let env_runs_program = commands.iter().any(|command| command.via.iter().any(|via| via == "env"));
+    let names_program =
+        |word: &ShellWord| !word.dynamic && !word.text.contains('=') && !word.text.starts_with('-');
+    let env_runs_program =
+        commands.iter().any(|command| command.program == "env" && command.words.iter().any(names_program));
     let is_setter = |program: &String| {
         VARIABLE_SETTERS.contains(&program.as_str()) || env_runs_program && program == "env"
     };

@@ -230,6 +230,17 @@ fn add_included_makefiles(found: &mut [(String, Vec<u8>)], reader: &mut FileRead
     }
 }
 
+/// Puts the code of imported files before the code of the script, which calls it.
+fn join_imported_texts(texts: &mut Vec<RunPiece>) {
+    let Some((script, imported)) = texts.split_first_mut().filter(|(_, imported)| !imported.is_empty())
+    else {
+        return;
+    };
+    let all = imported.iter().map(|piece| piece.text.as_str()).chain([script.text.as_str()]);
+    script.text = all.collect::<Vec<_>>().join("\n");
+    texts.truncate(1);
+}
+
 /// Removes `.` and `..` from an absolute path.
 pub(crate) fn normalize_path(path: &Path) -> String {
     let mut plain = PathBuf::new();
@@ -382,6 +393,9 @@ impl<'s> RunFiles<'s> {
             }
             let (request, sha256) = (request.clone(), hash_bytes(&bytes));
             self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
+        }
+        if request.runner == FileRunner::Script {
+            join_imported_texts(&mut texts);
         }
         self.texts.insert(request, RunText { directory, texts, is_downloaded });
     }
