@@ -37,8 +37,11 @@ fn python_imports(line: &str) -> Vec<Vec<String>> {
     if let Some(rest) = line.strip_prefix("from ") {
         let Some((module, names)) = rest.split_once(" import ") else { return Vec::new() };
         let module = module.trim().trim_start_matches('.');
-        let names =
-            names.trim().trim_start_matches('(').split(',').filter_map(|name| name.split_whitespace().next());
+        let names = names
+            .trim()
+            .trim_matches(['(', ')'])
+            .split(',')
+            .filter_map(|name| name.split_whitespace().next());
         // The names may be modules of the package.
         let members = names.filter(|name| is_module(name)).map(|name| match module {
             "" => module_files(name),

@@ -44,7 +44,8 @@ impl ShellReader<'_> {
             ast::RedirectOperator::HereString => self.set_stdin_text(value, scope),
             ast::RedirectOperator::Read if value.is_process => scope.stdin = self.output_stream(value.from),
             operator => {
-                let is_other = matches!(redirect.descriptor, Some(ast::Descriptor::Number(2..)));
+                let is_other = matches!(redirect.descriptor, Some(ast::Descriptor::Number(2..)))
+                    && operator.text() != "<>";
                 let is_joined = !is_other && operator.text() == ">&";
                 let (word, known) = (value.into_word(), io.outputs.len());
                 io.joins_errors |=
