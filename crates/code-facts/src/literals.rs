@@ -78,6 +78,12 @@ impl LiteralReader {
                 .iter()
                 .any(|text| HOME_LITERALS.contains(text) || text.contains("$ENV{HOME}"))
             || !self.home_names.is_empty() && statement.words().any(|word| self.home_names.contains(word))
+            || !self.home_names.is_empty()
+                && statement
+                    .literals
+                    .iter()
+                    .filter_map(|text| named_placeholder(text))
+                    .any(|(name, _)| self.home_names.contains(name))
     }
 
     /// Adds the files that a statement deletes, writes or reads.
@@ -229,12 +235,21 @@ fn path_in_literal(text: &str, is_home: bool) -> Option<LiteralPath<'_>> {
     for placeholder in PLACEHOLDERS {
         rest = rest.strip_prefix(placeholder).unwrap_or(rest);
     }
+    rest = named_placeholder(rest).map_or(rest, |(_, rest)| rest);
     let is_below = rest.starts_with('/');
     let rest = rest.trim_matches('/');
     if rest.len() <= 2 || !is_path(rest) {
         return None;
     }
     Some(if is_below { LiteralPath::BelowHome(rest) } else { LiteralPath::Part(rest) })
+}
+
+/// Returns the name of a variable in braces at the start of a literal, and the rest: `{home}/x`.
+fn named_placeholder(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.strip_prefix('{')?.split_once('}')?;
+    let is_name =
+        name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_name.then_some((name, rest))
 }
 
 fn is_shell(text: &str) -> bool {

@@ -42,6 +42,9 @@ pub(super) fn evaluate(function: ValueFunction, args: &CallArgs) -> CodeValue {
     match function {
         ValueFunction::JoinPaths => join(&args.items),
         ValueFunction::First => first(),
+        ValueFunction::Concatenate => {
+            args.items.iter().cloned().reduce(CodeValue::concat).unwrap_or_else(first)
+        }
         ValueFunction::Decode => match args.get(1).known_text() {
             Some("base64" | "base64url") => from_base64(first()),
             Some("hex") => from_hex(first()),
@@ -74,7 +77,7 @@ pub(super) fn evaluate(function: ValueFunction, args: &CallArgs) -> CodeValue {
             }
         }
         ValueFunction::Environment => match first().known_text() {
-            Some("HOME") => CodeValue::text("~"),
+            Some("HOME" | "USERPROFILE" | "user.home") => CodeValue::text("~"),
             Some("PWD") => CodeValue::text("."),
             Some("TMPDIR") => CodeValue::text("/tmp"),
             _ => match args.items.get(1) {

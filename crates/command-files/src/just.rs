@@ -12,6 +12,7 @@ pub(crate) fn matches_name(name: &FileName<'_>) -> bool {
 }
 
 pub(crate) fn read(text: &str) -> Vec<CommandText> {
+    let variables = JustVariables::collect(text);
     let mut pieces: Vec<CommandText> = Vec::new();
     // Set inside a recipe that begins with `#!`: whether it is a shell script.
     let mut script: Option<bool> = None;
@@ -24,7 +25,7 @@ pub(crate) fn read(text: &str) -> Vec<CommandText> {
             open = false;
             continue;
         }
-        let own = replace_expressions(line.trim(), "{{", "}}", |_| Some(unknown_variable()));
+        let own = replace_expressions(line.trim(), "{{", "}}", |name| Some(variables.value(name)));
         if first && own.starts_with("#!") {
             let shell = is_shell_shebang(&own);
             script = Some(shell);
@@ -44,6 +45,38 @@ pub(crate) fn read(text: &str) -> Vec<CommandText> {
     }
     pieces.retain(|piece| !piece.text.trim().is_empty());
     pieces
+}
+
+/// The assignments of a justfile: names with expressions.
+struct JustVariables<'t>(BTreeMap<&'t str, &'t str>);
+
+impl<'t> JustVariables<'t> {
+    fn collect(text: &'t str) -> Self {
+        let assignments = text.lines().filter(|line| !line.starts_with([' ', '\t', '#']));
+        let assignments = assignments.filter_map(|line| line.split_once(":="));
+        Self(
+            assignments
+                .map(|(name, value)| (name.trim_start_matches("export ").trim(), value.trim()))
+                .collect(),
+        )
+    }
+
+    /// Returns the value of an expression, if it is a string or the home directory.
+    fn value(&self, expression: &str) -> String {
+        let expression = expression.trim();
+        let expression = self.0.get(expression).copied().unwrap_or(expression);
+        let quoted =
+            ['\'', '"'].iter().find_map(|quote| expression.strip_prefix(*quote)?.strip_suffix(*quote));
+        let is_home = matches!(
+            expression,
+            "env_var('HOME')" | "env_var(\"HOME\")" | "env('HOME')" | "env(\"HOME\")" | "home_directory()"
+        );
+        match quoted.filter(|text| !text.contains(['\'', '"'])) {
+            Some(text) => text.to_owned(),
+            None if is_home => "$HOME".to_owned(),
+            None => unknown_variable(),
+        }
+    }
 }
 
 /// Returns the commands that `just` runs for these recipes: the lines of the recipes and of the recipes that they

@@ -13,6 +13,7 @@ mod infrastructure;
 mod just;
 mod later_files;
 mod literal_calls;
+mod local_imports;
 mod make;
 mod package;
 mod pipeline;
@@ -35,6 +36,7 @@ pub use just::read_tasks as just_tasks;
 pub use later_files::{
     LaterFile, automatic_scripts, fragment_texts, is_loaded_script, later_file, python_task_file,
 };
+pub use local_imports::local_imports;
 pub use make::{read_dry_run_tasks as make_dry_run_tasks, read_tasks as make_tasks};
 pub use package::read_tasks as package_tasks;
 pub use project_code::{bazel_targets, go_generate_commands, makefile_includes, project_code};

@@ -2,6 +2,7 @@
 
 //! Reads makefiles: the lines of recipes, and commands in `$(shell …)`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CommandText, FileName, unknown_variable};
@@ -13,8 +14,11 @@ pub(crate) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.file, "Makefile" | "makefile" | "GNUmakefile") || name.ending == "mk"
 }
 
-/// Variables that are set once to a literal string; `None` for other variables.
-type Variables<'a> = BTreeMap<&'a str, Option<&'a str>>;
+/// Maximum length of a variable's value.
+const MAX_VALUE_BYTES: usize = 1024;
+
+/// Variables that are set once, with their values; `None` if the value is unknown.
+type Variables<'a> = BTreeMap<&'a str, Option<Cow<'a, str>>>;
 
 pub(crate) fn read(text: &str) -> Vec<CommandText> {
     let lines = logical_lines(text);
@@ -27,7 +31,7 @@ pub fn read_tasks(text: &str, targets: &[String]) -> Vec<CommandText> {
     let lines = logical_lines(text);
     let variables = collect_variables(&lines);
     let rules = MakeRules::collect(&lines, &variables);
-    let selected = rules.select(targets, variables.get(".DEFAULT_GOAL").copied().flatten());
+    let selected = rules.select(targets, variables.get(".DEFAULT_GOAL").and_then(Option::as_deref));
     let runs = |line: usize| rules.owners.get(&line).is_none_or(|rule| selected.contains(rule));
     read_lines(lines.iter().filter(|(number, _)| runs(*number)), &variables)
 }
@@ -121,7 +125,12 @@ fn collect_variables(lines: &[(usize, String)]) -> Variables<'_> {
     let mut variables = Variables::new();
     for (name, value) in lines.iter().filter_map(|(_, line)| parse_assignment(line)) {
         let once = !variables.contains_key(name);
-        variables.insert(name, value.filter(|_| once));
+        // A value may refer to variables that are set before it.
+        let value = value.filter(|_| once).map(|value| match value.contains('$') {
+            true => Cow::Owned(expand_line(value, &variables, 0).text),
+            false => Cow::Borrowed(value),
+        });
+        variables.insert(name, value.filter(|value| value.len() <= MAX_VALUE_BYTES));
     }
     variables
 }
@@ -162,7 +171,7 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Parses `NAME = value`. The value is returned only if it contains no variables.
+/// Parses `NAME = value`. The value is not returned if make runs a command or a function to compute it.
 fn parse_assignment(line: &str) -> Option<(&str, Option<&str>)> {
     if line.starts_with('\t') || line.starts_with('#') {
         return None;
@@ -171,7 +180,9 @@ fn parse_assignment(line: &str) -> Option<(&str, Option<&str>)> {
     let name = left.trim_end_matches([':', '?', '+', '!']).trim();
     let name = name.strip_prefix("export ").or(name.strip_prefix("override ")).unwrap_or(name).trim();
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    let whole = !left.ends_with(['+', '!']) && !value.contains(['$', '\\', '#']);
+    let is_computed =
+        value.contains("$(") && value.trim().contains([' ', ',']) || value.contains(['\\', '#']);
+    let whole = !left.ends_with(['+', '!']) && !is_computed;
     plain.then(|| (name, whole.then(|| value.trim())))
 }
 
@@ -234,7 +245,7 @@ fn expand_reference(inner: &str, variables: &Variables<'_>, deep: usize, expande
         ("RM", None) => expanded.text += "rm -f",
         ("CURDIR", None) => expanded.text += "$PWD",
         ("HOME", None) => expanded.text += "$HOME",
-        (_, Some(Some(value))) => expanded.text += value,
+        (_, Some(Some(value))) => expanded.text += value.as_ref(),
         _ => expanded.text += &unknown_variable(),
     }
 }

@@ -99,7 +99,10 @@ pub fn taskfile_tasks(text: &str, tasks: &[String]) -> Vec<TaskText> {
                 let command = entry
                     .text()
                     .or_else(|| ["cmd", "sh", "defer"].iter().find_map(|key| entry.get(key)?.text()));
-                let expand = |text| replace_expressions(text, "{{", "}}", |_| Some(unknown_variable()));
+                let variables = [tree.get("vars"), task.get("vars")];
+                let expand = |text: &str| {
+                    replace_expressions(text, "{{", "}}", |name| Some(taskfile_value(name, &variables)))
+                };
                 found.extend(command.map(|text| TaskText::shell(expand(text))));
                 open.extend(entry.get("task").and_then(Node::text).map(str::to_owned));
             }
@@ -109,6 +112,22 @@ pub fn taskfile_tasks(text: &str, tasks: &[String]) -> Vec<TaskText> {
         }
     }
     found
+}
+
+/// Returns the value of a variable of a Taskfile: of the environment, or with a literal value.
+fn taskfile_value(expression: &str, variables: &[Option<&Node>]) -> String {
+    let from_environment = |name: &str| match name {
+        "HOME" => Some("$HOME".to_owned()),
+        "ROOT_DIR" | "TASKFILE_DIR" | "USER_WORKING_DIR" => Some("$PWD".to_owned()),
+        _ => None,
+    };
+    let Some(name) = expression.trim().strip_prefix('.') else { return unknown_variable() };
+    let named = variables.iter().rev().find_map(|variables| variables.as_ref()?.get(name)?.text());
+    let value = named.map(|text| {
+        let inner = |name: &str| name.trim().strip_prefix('.').and_then(from_environment);
+        replace_expressions(text, "{{", "}}", |name| Some(inner(name).unwrap_or_else(unknown_variable)))
+    });
+    value.or_else(|| from_environment(name)).unwrap_or_else(unknown_variable)
 }
 
 /// Returns the entries of a list, or the node itself.

@@ -223,6 +223,9 @@ pub(crate) fn same_key(name: &str, key: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| !matches!(byte, b'_' | b'-')).map(|byte| byte.to_ascii_lowercase())
     }
+    if name == key {
+        return true;
+    }
     // Most keys differ in the first letter, so the first letters are compared first.
     letters(name).next() == letters(key).next() && letters(name).eq(letters(key))
 }

@@ -18,6 +18,7 @@ use super::package::{PackageFact, packages};
 use super::tool_arguments::expand_arguments;
 use super::tool_effects::{NamedPath, reads_content, searched_patterns, tool_effects};
 use super::url::{UrlFact, parse_url, urls_in, urls_of_command};
+use super::variable_reads::attribute_variable_reads;
 
 /// Maximum number of paths named by a tool that are analysed.
 const MAX_NAMED_PATHS: usize = 8192;
@@ -143,6 +144,7 @@ pub fn facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
         collect_effects(tool, &event.source, &ground, &directories, event.detail.unhooked_stdin, environment);
     let Facts { user, groups, .. } = account_facts(event, environment);
     let mut facts = Facts { user, groups, ..collected };
+    attribute_variable_reads(&mut facts.commands, &mut facts.effects);
     facts.packages = packages(&facts.commands, programs);
     let named = tool.urls().into_iter().chain(connects.iter().map(String::as_str)).filter_map(parse_url);
     let by_commands = facts.commands.iter().flat_map(|command| urls_of_command(command, programs));

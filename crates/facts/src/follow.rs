@@ -35,7 +35,13 @@ pub fn probe_links(
         facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here).map(|effect| &effect.path);
     let commands = facts.commands.iter().filter(|command| command.on == ExecLocation::Here);
     let of_commands = commands.flat_map(|command| {
-        command.operands.iter().chain(&command.named).chain(&command.inputs).chain(&command.outputs)
+        command
+            .operands
+            .iter()
+            .chain(&command.named)
+            .chain(&command.inputs)
+            .chain(&command.outputs)
+            .chain(&command.error_outputs)
     });
     let ground = PathRoots::new(environment.home, event.project.as_deref());
     let scratch: Vec<PathFact> = facts
@@ -98,6 +104,7 @@ impl Facts {
             follow(&mut command.named, keep_last_link, links);
             follow(&mut command.inputs, keep_last_link, links);
             follow(&mut command.outputs, keep_last_link, links);
+            follow(&mut command.error_outputs, keep_last_link, links);
             if is_scratch(command)
                 && let Some(directory) = directory_fact(command, ground)
                 && (ground.follow_links(&directory, false, &both, &steps).iter())

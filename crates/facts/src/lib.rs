@@ -22,6 +22,7 @@ mod tool_effects;
 mod tool_words;
 mod typed_input;
 mod url;
+mod variable_reads;
 
 pub use directory::DirectoryFact;
 pub use facts::{EvalEnvironment, Facts, SecretFact, facts, touched_files};

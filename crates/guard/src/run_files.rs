@@ -22,7 +22,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tenterhook_command_files::makefile_includes;
+use tenterhook_command_files::{local_imports, makefile_includes};
 use tenterhook_event::{Decision, Event, Finding, Flow, Origin, TraceEntry};
 use tenterhook_facts::{
     EvalEnvironment, Facts, FileRunner, RunFile, RunPiece, RunText, RunTexts, SessionFilePaths, UrlFact,
@@ -38,6 +38,8 @@ use crate::task_files;
 const MAX_FILES: usize = 8;
 /// Maximum size of a file that is read. Larger files are recorded as unread.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
+/// Maximum number of files that scripts load and that are read for one script.
+const MAX_IMPORTED_FILES: usize = 4;
 /// Maximum number of passes: a file that is read may run further files, which the next pass reads.
 const MAX_PASSES: usize = 3;
 
@@ -184,7 +186,32 @@ fn find_files(
     if matches!(request.runner, FileRunner::Make | FileRunner::MakeDryRun) {
         add_included_makefiles(&mut found, reader);
     }
+    if matches!(request.runner, FileRunner::Script | FileRunner::PythonModule) {
+        add_imported_files(&mut found, max_files, reader);
+    }
     found
+}
+
+/// Adds files of the same project that a script loads, and files that these load.
+fn add_imported_files(found: &mut Vec<(String, Vec<u8>)>, max_files: usize, reader: &mut FileReader) {
+    let max_files = max_files.min(found.len() + MAX_IMPORTED_FILES);
+    let mut at = 0;
+    while let Some((path, bytes)) = found.get(at) {
+        at += 1;
+        let imports = local_imports(path, &String::from_utf8_lossy(bytes));
+        let directory = Path::new(path).parent().unwrap_or(Path::new("/")).to_owned();
+        for alternatives in imports {
+            if found.len() >= max_files {
+                return;
+            }
+            let read = |name: String| {
+                let path = normalize_path(&directory.join(name));
+                reader.read(&path, MAX_FILE_BYTES).map(|bytes| (path, bytes))
+            };
+            let imported = alternatives.into_iter().find_map(read);
+            found.extend(imported.filter(|(path, _)| found.iter().all(|(other, _)| other != path)));
+        }
+    }
 }
 
 /// Appends the content of the files that a makefile includes to its text, because rules may refer to each other.
@@ -201,6 +228,17 @@ fn add_included_makefiles(found: &mut [(String, Vec<u8>)], reader: &mut FileRead
             }
         }
     }
+}
+
+/// Puts the code of imported files before the code of the script, which calls it.
+fn join_imported_texts(texts: &mut Vec<RunPiece>) {
+    let Some((script, imported)) = texts.split_first_mut().filter(|(_, imported)| !imported.is_empty())
+    else {
+        return;
+    };
+    let all = imported.iter().map(|piece| piece.text.as_str()).chain([script.text.as_str()]);
+    script.text = all.collect::<Vec<_>>().join("\n");
+    texts.truncate(1);
 }
 
 /// Removes `.` and `..` from an absolute path.
@@ -355,6 +393,9 @@ impl<'s> RunFiles<'s> {
             }
             let (request, sha256) = (request.clone(), hash_bytes(&bytes));
             self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
+        }
+        if request.runner == FileRunner::Script {
+            join_imported_texts(&mut texts);
         }
         self.texts.insert(request, RunText { directory, texts, is_downloaded });
     }

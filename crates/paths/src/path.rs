@@ -275,7 +275,10 @@ impl PathRoots {
 /// Whether a path relative to a home directory is in a cache. The directory that contains all caches is not treated
 /// as a cache, because it may also contain other files.
 fn is_cache(path: &str) -> bool {
-    let within = CACHE_DIRS.iter().any(|cache| strip_directory(path, cache).is_some());
+    // Most paths are in none of them, and comparing one letter is cheap.
+    let first = path.bytes().next();
+    let mut begin_alike = CACHE_DIRS.iter().filter(|cache| cache.bytes().next() == first);
+    let within = begin_alike.any(|cache| strip_directory(path, cache).is_some());
     within && !matches!(path, ".cache" | "Library/Caches")
 }
 
@@ -291,7 +294,8 @@ pub fn expand_tilde(text: &str, home: &str) -> Option<String> {
 
 /// Returns the rest of a path below a directory; empty for the directory itself, `None` for a path outside it.
 pub fn strip_directory<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
-    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    let directory = if directory.ends_with('/') { directory.trim_end_matches('/') } else { directory };
+    let rest = path.strip_prefix(directory)?;
     match rest.strip_prefix('/') {
         Some(rest) => Some(rest),
         None => rest.is_empty().then_some(""),
@@ -321,7 +325,10 @@ pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
                 path.push_str(part);
             }
         }
-        path.drain(..root_alias(&path).len());
+        let alias_len = root_alias(&path).len();
+        if alias_len > 0 {
+            path.drain(..alias_len);
+        }
     }
     if path.is_empty() {
         path.push('/');
@@ -398,6 +405,9 @@ fn strip_windows_homes(path: &str) -> Option<&str> {
 
 /// Returns the prefix of a path that is another name of the root directory: `/proc/PID/root`, or `/private` on macOS.
 fn root_alias(path: &str) -> &str {
+    if path.as_bytes().get(1) != Some(&b'p') {
+        return "";
+    }
     let is_view = |rest: &str| rest.split_once('/').is_some_and(|(_, name)| name == "root");
     if path.strip_prefix("/proc/").is_some_and(is_view) {
         return path;

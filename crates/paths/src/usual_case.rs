@@ -63,6 +63,10 @@ const USUAL_NAMES: &[&str] = &[
 /// a directory `.SSH` has no other purpose.
 pub(crate) fn to_usual_case(path: &str, home: &str, project: Option<&str>) -> Option<String> {
     let mac = home.starts_with(MAC_HOMES) || path.starts_with(MAC_HOMES);
+    // Elsewhere, a name with a dot has to come first, and most paths have none.
+    if !mac && !path.contains("/.") && !path.starts_with('.') {
+        return None;
+    }
     let known = project.into_iter().chain([home]).filter(|_| mac).flat_map(|directory| directory.split('/'));
     let known: Vec<_> = known.filter(|name| !name.is_empty()).collect();
     let mut in_known = mac;

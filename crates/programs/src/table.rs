@@ -48,8 +48,9 @@ impl<'a> NameTable<'a> {
         while low < high {
             let middle = low.midpoint(high);
             let entry = self.entry(middle);
-            let less =
-                entry.is_some_and(|(its_kind, its_name, _)| (its_kind, its_name) < (kind, name.as_bytes()));
+            let less = entry.is_some_and(|(its_kind, its_name, _)| {
+                its_kind < kind || its_kind == kind && its_name < name.as_bytes()
+            });
             if less {
                 low = middle.saturating_add(1);
             } else {

@@ -86,7 +86,31 @@ pub fn committed_statements(text: &str, dialect: SqlDialect) -> Vec<SqlStatement
         }
         kept.push(statement);
     }
+    remove_temporary_drops(&mut kept);
     kept
+}
+
+/// Removes statements that drop a temporary table which an earlier statement created. A temporary table hides other tables
+/// of the same name.
+fn remove_temporary_drops(statements: &mut Vec<SqlStatement>) {
+    let mut created: Vec<String> = Vec::new();
+    statements.retain(|statement| {
+        let words: Vec<String> = statement.words().take(8).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["create", "temp" | "temporary", "table", rest @ ..] => {
+                let rest = rest.strip_prefix(&["if", "not", "exists"]).unwrap_or(rest);
+                let name = rest.first().and_then(|name| name.split('(').next());
+                created.extend(name.map(str::to_owned));
+                true
+            }
+            ["drop", "table", "if", "exists", name] | ["drop", "table", name] => {
+                let dropped = created.iter().position(|known| known == name);
+                dropped.map(|at| created.remove(at)).is_none()
+            }
+            _ => true,
+        }
+    });
 }
 
 impl SqlStatement {
@@ -200,6 +224,25 @@ mod tests {
             remaining("begin; drop table x; rollback", SqlDialect::MySql),
             ["begin", "drop table x", "rollback"]
         );
+    }
+
+    #[test]
+    fn temporary_tables_of_the_same_text_may_be_dropped() {
+        let kept = |text| remaining(text, SqlDialect::Transactional).join(";");
+        assert_eq!(kept("create temp table t as select 1; drop table t"), "create temp table t as select 1");
+        assert_eq!(
+            kept("CREATE TEMPORARY TABLE t(x int); DROP TABLE IF EXISTS t"),
+            "CREATE TEMPORARY TABLE t(x int)"
+        );
+        for text in [
+            "create table t as select 1; drop table t",
+            "create temp table t(x int); drop table u",
+            "create temp table t(x int); drop table t; drop table t",
+            "drop table t; create temp table t(x int)",
+            "create temp table t(x int); drop table t, users",
+        ] {
+            assert!(kept(text).contains("drop table"), "{text}");
+        }
     }
 
     #[test]

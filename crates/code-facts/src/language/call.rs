@@ -154,6 +154,8 @@ pub(crate) enum ValueFunction {
     List,
     /// The two arguments swapped: a host and its port.
     SwapPair,
+    /// The arguments, as one text.
+    Concatenate,
     /// A list joined with a separator; the arguments come in either order.
     JoinTexts,
     /// A string formatted as by `printf`.

@@ -35,6 +35,8 @@ pub(super) const DELETE_TREE_CALLS: &[&str] = &[
     "forcedelete(",
     "cleandirectory(",
     ".delete(dir",
+    "deletesync(recursive",
+    ".delete(recursive",
 ];
 
 /// Calls that delete one file. With a walk through a directory they delete all of them.
@@ -104,6 +106,8 @@ pub(super) const WRITE_CALLS: &[&str] = &[
     "file(append",
     "savecontent(",
     "ofstream",
+    ".append(true)",
+    ".write(true)",
     "fopen(",
 ];
 

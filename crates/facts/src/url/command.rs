@@ -26,7 +26,7 @@ pub(crate) fn urls_of_command(command: &ShellCommand, programs: &Programs) -> Ve
         }
         _ => {}
     }
-    for path in command.inputs.iter().chain(&command.outputs) {
+    for path in command.inputs.iter().chain(&command.outputs).chain(&command.error_outputs) {
         found.add_socket(path.resolved.as_deref().unwrap_or(&path.text), path.dynamic);
     }
     found.facts

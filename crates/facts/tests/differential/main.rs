@@ -85,8 +85,10 @@ fn missing(theirs: &ParsedScript, ours: &Facts) -> Option<String> {
         }
     }
     let touched = |file: &String| {
-        let mut paths =
-            ours.commands.iter().flat_map(|command| command.inputs.iter().chain(&command.outputs));
+        let mut paths = ours
+            .commands
+            .iter()
+            .flat_map(|command| command.inputs.iter().chain(&command.outputs).chain(&command.error_outputs));
         paths.any(|path| path.text == *file) || ours.effects.iter().any(|effect| effect.path.text == *file)
     };
     theirs.files.iter().find(|file| !touched(file)).map(|file| format!("redirection `{file}`"))

@@ -45,6 +45,9 @@ pub struct ShellCommand {
     /// Files that output is redirected to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<PathFact>,
+    /// Files that only other descriptors are redirected to, such as `2> errors.log`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub error_outputs: Vec<PathFact>,
     /// Programs that receive the output. An interpreter that reads it as data is not listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feeds: Vec<String>,
@@ -214,7 +217,7 @@ impl ShellCommand {
     pub(super) fn writes(&self, path: &str, cwd: Option<&str>) -> bool {
         let is = |fact: &PathFact| fact.resolved.as_deref() == Some(path);
         let given = self.operands.iter().chain(&self.named).filter(|fact| fact.is_not_read);
-        if self.outputs.iter().chain(given).any(is) {
+        if self.outputs.iter().chain(&self.error_outputs).chain(given).any(is) {
             return true;
         }
         if self.program == "git" && self.words.iter().any(|word| word.is("clone")) {

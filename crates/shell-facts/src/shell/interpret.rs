@@ -273,7 +273,12 @@ impl ShellReader<'_> {
         };
         let written = self.commands.iter().flat_map(|command| {
             let named = command.operands.iter().chain(&command.named).filter(|path| path.is_not_read);
-            command.outputs.iter().chain(named).filter_map(|path| path.resolved.as_deref())
+            command
+                .outputs
+                .iter()
+                .chain(&command.error_outputs)
+                .chain(named)
+                .filter_map(|path| path.resolved.as_deref())
         });
         let found = written.into_iter().find(is_installed);
         if let Some(path) = found.map(str::to_owned) {

@@ -31,6 +31,10 @@ const LINE_FILTERS: &[&str] = &["grep", "egrep", "fgrep", "sort", "uniq", "head"
 pub(super) struct Redirections {
     pub(super) inputs: Vec<PathFact>,
     pub(super) outputs: Vec<PathFact>,
+    /// Files that only other descriptors write to, such as `2> errors.log`.
+    pub(super) error_outputs: Vec<PathFact>,
+    /// Whether the output goes to another descriptor: `>&2`.
+    pub(super) joins_errors: bool,
     /// Operations of the shell on these files before the command starts.
     pub(super) touched: Vec<(FileOp, PathFact)>,
 }
@@ -50,7 +54,7 @@ impl ShellReader<'_> {
 
     /// Adds redirections without a command of their own: `$(<file)`, `{ …; } < file`, `> file`.
     pub(super) fn add_bare_redirects(&mut self, io: &Redirections, words: &[ShellWord], scope: &ShellScope) {
-        if io.inputs.is_empty() && io.outputs.is_empty() {
+        if io.inputs.is_empty() && io.outputs.is_empty() && io.error_outputs.is_empty() {
             return;
         }
         let direction = if io.inputs.is_empty() { ">" } else { "<" };
@@ -80,9 +84,14 @@ impl ShellReader<'_> {
         let is_known =
             !command.program.is_empty() && command.words.iter().all(|word| !word.dynamic && !word.pattern);
         let words = if is_known { Certainty::Certain } else { Certainty::Possible };
+        let (mut outputs, mut error_outputs) = (io.outputs.clone(), io.error_outputs.clone());
+        if io.joins_errors {
+            outputs.append(&mut error_outputs);
+        }
         self.commands.push(ShellCommand {
             inputs: io.inputs.clone(),
-            outputs: io.outputs.clone(),
+            outputs,
+            error_outputs,
             certainty: self.certainty.max(words),
             span: self.span,
             ..command
@@ -333,6 +342,9 @@ impl ShellReader<'_> {
         let hides = || !io.outputs.is_empty() || prints_little(program, words);
         let last = if scope.stdin.from.is_empty() || hides() { "" } else { program };
         for index in &scope.stdin.from {
+            if self.is_sent_in_request(*index, &scope.stdin.from) {
+                continue;
+            }
             if let Some(command) = self.writable_command(*index) {
                 command.ends_in = Some(last.to_owned());
             }
@@ -345,12 +357,28 @@ impl ShellReader<'_> {
             if !self.spend_steps(1) {
                 return;
             }
+            if self.is_sent_in_request(*index, from) {
+                continue;
+            }
             if let Some(command) = self.writable_command(*index)
                 && !command.feeds.iter().any(|known| known == program)
             {
                 command.feeds.push(program.to_owned());
             }
         }
+    }
+
+    /// Whether another of these commands has sent the output of this command in a request. That command then prints the
+    /// response, which does not contain the request.
+    fn is_sent_in_request(&self, index: usize, from: &[usize]) -> bool {
+        let Some(command) = self.commands.get(index) else { return false };
+        let is_client = |program: &String| REQUEST_PROGRAMS.contains(&program.as_str());
+        if !command.feeds.iter().any(is_client) {
+            return false;
+        }
+        let clients = from.iter().filter_map(|other| self.commands.get(*other).filter(|_| *other > index));
+        let mut clients = clients.filter(|client| command.feeds.contains(&client.program));
+        clients.any(|client| is_client(&client.program) && !prints_request(&client.words))
     }
 
     /// Returns the words on standard input. One word beyond the limit shows callers that words were cut off.
@@ -457,6 +485,20 @@ fn reads_commands(program: &str, words: &[ShellWord]) -> bool {
         "at" | "batch" => !letters(&['l', 'c', 'r', 'd', 'f', 'V']),
         _ => !long(&["--help", "--version", "-h", "-V"]),
     }
+}
+
+/// Programs that send what they receive to a server, and print the response.
+const REQUEST_PROGRAMS: &[&str] = &["curl", "grpcurl", "http", "https", "wget", "xh"];
+
+/// Whether a client also prints its request, as `curl -v` does.
+fn prints_request(words: &[ShellWord]) -> bool {
+    words.iter().any(|word| {
+        let option = word.text.strip_prefix('-').unwrap_or_default();
+        match option.strip_prefix('-') {
+            Some(long) => long.starts_with("verb") || long.starts_with("trace") || long.starts_with("print"),
+            None => option.contains('v') && option.chars().all(char::is_alphanumeric),
+        }
+    })
 }
 
 /// Whether a program prints none of its input or only a few characters: `grep -q x`, `cut -c1-4`.

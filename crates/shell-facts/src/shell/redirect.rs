@@ -43,7 +43,18 @@ impl ShellReader<'_> {
         match redirect.operator {
             ast::RedirectOperator::HereString => self.set_stdin_text(value, scope),
             ast::RedirectOperator::Read if value.is_process => scope.stdin = self.output_stream(value.from),
-            operator => self.open_file(operator.text(), &value.into_word(), io, scope),
+            operator => {
+                let is_other = matches!(redirect.descriptor, Some(ast::Descriptor::Number(2..)))
+                    && operator.text() != "<>";
+                let is_joined = !is_other && operator.text() == ">&";
+                let (word, known) = (value.into_word(), io.outputs.len());
+                io.joins_errors |=
+                    is_joined && matches!(&*word.text, "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9");
+                self.open_file(operator.text(), &word, io, scope);
+                if is_other {
+                    io.error_outputs.extend(io.outputs.drain(known..));
+                }
+            }
         }
     }
 

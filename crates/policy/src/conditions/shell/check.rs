@@ -62,7 +62,7 @@ impl ShellCondition {
             let into = |path: &&PathFact| {
                 !DISCARDING_OUTPUTS.contains(&path.resolved.as_deref().unwrap_or_default())
             };
-            if !writes && let Some(path) = command.outputs.iter().find(into) {
+            if !writes && let Some(path) = command.outputs.iter().chain(&command.error_outputs).find(into) {
                 return Err(explain.failure(|| format!("it also writes `{}`", path.text)));
             }
             match self.check(command, MatchMode::All, explain, None) {
