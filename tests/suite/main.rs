@@ -12,6 +12,7 @@
 )]
 
 mod agent;
+mod allow;
 mod approvals;
 mod attacks;
 mod audit;
@@ -69,6 +70,7 @@ mod ledger_tampered;
 mod long_running;
 mod machine_scope;
 mod machine_scope_doctor;
+mod monitor_mode;
 mod notifications;
 mod organisation;
 mod policy;

@@ -31,6 +31,8 @@ pub enum Action {
     AgentSession,
     /// A waiting call is approved.
     Approve,
+    /// A call that a rule stopped is allowed.
+    Allow,
     /// Records are pruned.
     LedgerPrune,
     /// Retention is shortened.
@@ -79,6 +81,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::HooksRemove, "hooks remove"),
     (Action::AgentSession, "agent session"),
     (Action::Approve, "approve"),
+    (Action::Allow, "allow"),
     (Action::LedgerPrune, "ledger prune"),
     (Action::LedgerRetention, "ledger retention"),
     (Action::LedgerErase, "ledger erase"),

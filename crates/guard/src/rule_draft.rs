@@ -3,12 +3,16 @@
 //! Drafts a rule from a recorded call, to deny or to allow the call next time.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind, Origin, ToolClass, ToolCommand, TraceStatus};
 use tenterhook_facts::{EvalEnvironment, ExecLocation, Facts};
 
 use tenterhook_error::Failure;
+use tenterhook_home::env::Env;
+use tenterhook_home::{Home, Sources, WorkDirs};
+use tenterhook_policy::SessionState;
 use tenterhook_records::recorded::RecordedDecision;
 
 /// Characters with a meaning in regular expressions.
@@ -90,6 +94,19 @@ pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Fa
         "verdict": "allow",
         "overrides": rules,
     }))
+}
+
+/// Whether the rules would still deny an event or ask about it if this text replaced the user's policy.
+pub fn policy_still_stops(home: &Home, env: &Env, event: &Event, policy: &str) -> bool {
+    let mut sources = Sources::collect(home, env, &WorkDirs::of(event));
+    sources.replace_policy(&home.policy(), policy);
+    let loaded = sources.load();
+    let user_home = env.home.as_deref().and_then(Path::to_str);
+    let environment =
+        EvalEnvironment { home: user_home, programs: loaded.rules.programs(), ..EvalEnvironment::default() };
+    let facts = tenterhook_policy::facts(event, &environment);
+    let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
+    judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
 }
 
 fn not_expressible(seq: u64) -> Failure {

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tenterhook_engine::{Judge, RuleJudgement};
-use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, ToolCall};
+use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, Timestamp, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
 use tenterhook_home::env;
 use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState, TreeOrigin};
 
+use crate::allowances::{self, AllowanceStore};
 use crate::file_access::{FileAccess, FileRights};
 use crate::mcp_servers::KnownServers;
 use crate::run_files::{self, FileFindings, RunFiles};
@@ -31,6 +32,8 @@ pub(crate) struct RuleJudge {
     servers: KnownServers,
     pub(crate) file_rights: FileRights,
     snapshots: Option<CallSnapshots>,
+    allowances: Option<AllowanceStore>,
+    monitor_until: Option<Timestamp>,
 }
 
 // === impl RuleJudge ===
@@ -46,12 +49,33 @@ impl RuleJudge {
     ) -> Self {
         let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory, servers, file_rights, snapshots: None }
+        Self {
+            set,
+            home,
+            groups,
+            problems,
+            memory,
+            servers,
+            file_rights,
+            snapshots: None,
+            allowances: None,
+            monitor_until: None,
+        }
     }
 
     /// Takes snapshots instead of asking, where rules permit it.
     pub(crate) fn with_snapshots(self, snapshots: Option<CallSnapshots>) -> Self {
         Self { snapshots, ..self }
+    }
+
+    /// Honours the allowances of this store.
+    pub(crate) fn with_allowances(self, allowances: Option<AllowanceStore>) -> Self {
+        Self { allowances, ..self }
+    }
+
+    /// Tells users at the start of a session that monitor mode ends at this time.
+    pub(crate) fn with_monitor_limit(self, monitor_until: Option<Timestamp>) -> Self {
+        Self { monitor_until, ..self }
     }
 
     pub(crate) fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
@@ -275,15 +299,24 @@ impl RuleJudge {
 
 impl Judge for RuleJudge {
     fn judge(&self, event: &Event) -> RuleJudgement {
-        self.judge_in_shell(event, None)
+        self.judge_with_allowances(event, None)
     }
 
     fn judge_for_account(&self, event: &Event, account: u32) -> RuleJudgement {
-        self.judge_in_shell(event, Some(account))
+        self.judge_with_allowances(event, Some(account))
     }
 }
 
 impl RuleJudge {
+    /// Evaluates a call, and allows it if a user did so.
+    fn judge_with_allowances(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
+        let mut judged = self.judge_in_shell(event, account);
+        if let Some(allowances) = &self.allowances {
+            allowances::apply(allowances, event, &self.set, &mut judged);
+        }
+        judged
+    }
+
     /// Evaluates a call together with the statements of earlier calls that it uses.
     fn judge_in_shell(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
         let state = session_shell::may_use_statements(event).then(|| self.memory.shell_state(event));
@@ -374,6 +407,11 @@ impl RuleJudge {
                 "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
                 self.problems
             );
+            findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
+        }
+        if let Some(until) = self.monitor_until.filter(|_| event.event == EventKind::SessionStart) {
+            let message =
+                format!("Tenterhook: monitor mode until {until}: verdicts are only recorded until then");
             findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
         }
         RuleJudgement { findings, steps: judged.steps, observed, file_effects: touched }

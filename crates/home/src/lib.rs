@@ -29,7 +29,7 @@ pub mod trust;
 pub use append_rule::append_rule;
 pub use env::Env;
 pub use home::{Home, make_private_dir, make_public_dir, write_atomic};
-pub use mode::Mode;
+pub use mode::{Mode, ModeSetting};
 pub use read_file::{regular_file, state_file};
 pub use rule_overview::RuleOverview;
 pub use sources::{SourceFile, Sources, WorkDirs};

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use tenterhook_event::Event;
+use tenterhook_event::{Event, Timestamp};
 use tenterhook_policy::{
     LoadMode, LoadedRules, PriceTable, Problem, RulePage, RuleSet, RuleSettings, RuleSource, SourceLayer,
 };
@@ -15,7 +15,7 @@ use crate::caller_rights::ReadRights;
 use crate::daemon_port;
 use crate::env::Env;
 use crate::hook_files;
-use crate::mode::Mode;
+use crate::mode::{Mode, ModeSetting};
 use crate::ownership_check;
 use crate::packs::PackList;
 use crate::program_files::list_descriptions;
@@ -41,6 +41,8 @@ pub struct Sources {
     pub disabled: Vec<String>,
     /// Whether all rules are only monitored.
     pub monitor: bool,
+    /// When monitor mode ends by itself.
+    pub monitor_until: Option<Timestamp>,
     /// The user's price file for models: its path and its content.
     pub prices: Option<(String, String)>,
     /// Files that describe programs.
@@ -183,10 +185,10 @@ impl Sources {
 
     fn read_mode(&mut self, home: &Home) {
         let source = home.mode().display().to_string();
-        match Mode::read(home) {
-            Ok(Mode::Enforce) => {}
-            Ok(Mode::Monitor) => {
-                self.monitor = true;
+        match ModeSetting::read(home) {
+            Ok(ModeSetting { mode: Mode::Enforce, .. }) => {}
+            Ok(ModeSetting { mode: Mode::Monitor, until, .. }) => {
+                (self.monitor, self.monitor_until) = (true, until);
                 let problem = Problem::for_file(&source, "all rules are only monitored: nothing is denied");
                 self.warnings.push(problem.hint("enforce them again with `tenterhook mode enforce`"));
             }

@@ -156,5 +156,7 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         servers: KnownServers::Unknown,
         file_rights: FileRights::None,
         snapshots: None,
+        allowances: None,
+        monitor_until: None,
     })
 }
