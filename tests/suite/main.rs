@@ -79,6 +79,7 @@ mod profiles;
 mod program_descriptions;
 mod prompts;
 mod quick_build;
+mod rule_levels;
 mod rules;
 mod rules_end_to_end;
 mod scan;

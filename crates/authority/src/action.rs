@@ -15,6 +15,8 @@ pub enum Action {
     PolicyTrust,
     /// A pack or a rule is disabled.
     RulesDisable,
+    /// The level of protection is lowered.
+    RulesLevel,
     /// A pack with exceptions is added.
     RulesAdd,
     /// A pack is updated from its source.
@@ -73,6 +75,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::PolicyChange, "policy change"),
     (Action::PolicyTrust, "policy trust"),
     (Action::RulesDisable, "rules disable"),
+    (Action::RulesLevel, "rules level"),
     (Action::RulesAdd, "rules add"),
     (Action::RulesUpdate, "rules update"),
     (Action::RulesRemove, "rules remove"),

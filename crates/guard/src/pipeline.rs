@@ -26,6 +26,7 @@ use crate::undo_call::{BlockingRunner, CallSnapshots};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::Mode;
+use tenterhook_home::ProtectionLevel;
 use tenterhook_home::Switches;
 use tenterhook_home::env::Env;
 use tenterhook_home::hook_files;
@@ -48,6 +49,8 @@ pub struct Configuration {
     pub rules: RuleSet,
     /// Whether rules are enforced or only monitored.
     pub mode: Mode,
+    /// The level of protection.
+    pub level: ProtectionLevel,
     /// When monitor mode ends by itself.
     pub monitor_until: Option<Timestamp>,
     /// Sources of the rules.
@@ -126,6 +129,7 @@ impl Configuration {
         let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
         let mut configuration = Self::from_rules(home, env, loaded.rules, mode, text.as_deref(), problems);
         configuration.monitor_until = sources.monitor_until;
+        configuration.set_level(sources.level);
         configuration.warnings.splice(0..0, sources.warnings.iter().cloned());
         configuration.sources = sources;
         configuration
@@ -186,6 +190,7 @@ impl Configuration {
             generation,
             rules,
             mode,
+            level: ProtectionLevel::default(),
             monitor_until: None,
             sources,
             hooks,
@@ -203,6 +208,14 @@ impl Configuration {
 }
 
 impl Configuration {
+    /// Applies the parts of a level that are not rules. Records name the level, because it changes verdicts.
+    pub(crate) fn set_level(&mut self, level: ProtectionLevel) {
+        self.level = level;
+        if !level.rules().never_ask.is_empty() {
+            self.generation += &format!("-{level}");
+        }
+    }
+
     /// Returns a description of the configuration, for the record of a new generation.
     pub fn detail(&self) -> Value {
         json!({
@@ -235,7 +248,8 @@ impl Configuration {
             RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.file_rights)
                 .with_snapshots(self.snapshots)
                 .with_allowances(self.allowances)
-                .with_monitor_limit(self.monitor_until);
+                .with_monitor_limit(self.monitor_until)
+                .with_level(self.level);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::internal(error.to_string()))
     }
@@ -289,6 +303,7 @@ impl CallPipeline {
             snapshots,
             allowances,
             monitor_until,
+            level,
             ..
         } = configuration;
         // A call that is only evaluated reads the session state but does not change it, needs no snapshot, and uses up
@@ -304,7 +319,8 @@ impl CallPipeline {
             RuleJudge::new(rules, user_home, count_entries(&problems), remembered, servers, file_rights)
                 .with_snapshots(snapshots)
                 .with_allowances(allowances)
-                .with_monitor_limit(monitor_until),
+                .with_monitor_limit(monitor_until)
+                .with_level(level),
         );
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tenterhook_engine::{Judge, RuleJudgement};
 use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, Timestamp, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
-use tenterhook_home::env;
+use tenterhook_home::{ProtectionLevel, env};
 use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState, TreeOrigin};
 
 use crate::allowances::{self, AllowanceStore};
@@ -34,6 +34,7 @@ pub(crate) struct RuleJudge {
     snapshots: Option<CallSnapshots>,
     allowances: Option<AllowanceStore>,
     monitor_until: Option<Timestamp>,
+    level: ProtectionLevel,
 }
 
 // === impl RuleJudge ===
@@ -60,6 +61,7 @@ impl RuleJudge {
             snapshots: None,
             allowances: None,
             monitor_until: None,
+            level: ProtectionLevel::default(),
         }
     }
 
@@ -76,6 +78,11 @@ impl RuleJudge {
     /// Tells users at the start of a session that monitor mode ends at this time.
     pub(crate) fn with_monitor_limit(self, monitor_until: Option<Timestamp>) -> Self {
         Self { monitor_until, ..self }
+    }
+
+    /// Applies this level of protection.
+    pub(crate) fn with_level(self, level: ProtectionLevel) -> Self {
+        Self { level, ..self }
     }
 
     pub(crate) fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
@@ -270,6 +277,24 @@ impl RuleJudge {
         snapshots.replace_questions(event, &needed, judged)
     }
 
+    /// Removes the questions that the level does not want. What could be saved is already saved.
+    fn remove_unwanted_questions(&self, judged: &mut PolicyJudgement) {
+        if self.level == ProtectionLevel::default() {
+            return;
+        }
+        let never_ask = &self.level.rules().never_ask;
+        let is_unwanted = |by: &Origin, decision: Decision| {
+            let Origin::Rule(id) = by else { return false };
+            decision == Decision::Ask && never_ask.iter().any(|name| **name == **id)
+        };
+        judged.findings.retain(|finding| !is_unwanted(&finding.by, finding.decision));
+        for step in judged.steps.iter_mut().filter(|step| is_unwanted(&step.by, step.decision)) {
+            step.decision = Decision::None;
+            let note = format!("the level is {}", self.level);
+            step.note = Some(step.note.take().map_or(note.clone(), |old| format!("{old}; {note}")));
+        }
+    }
+
     /// Reports files that changed between the evaluation of a call and its end. The rules are evaluated before the file
     /// runs, and the file may be replaced in between.
     fn report_changed_files(&self, event: &Event, access: &mut FileAccess) -> Option<Finding> {
@@ -385,6 +410,7 @@ impl RuleJudge {
                 false if other_account.is_some() => None,
                 false => self.take_snapshot(event, &facts, &mut judged),
             };
+            self.remove_unwanted_questions(&mut judged);
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
             judged.findings.extend(written.findings);

@@ -25,11 +25,11 @@ use tenterhook_home::env::Env;
 use tenterhook_home::packs::PackList;
 use tenterhook_home::program_files;
 use tenterhook_home::trust::{self, sha256};
-use tenterhook_home::{Mode, ModeSetting};
+use tenterhook_home::{Mode, ModeSetting, ProtectionLevel};
 use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_home::{make_private_dir, write_atomic};
 
-const SNAPSHOT_FORMAT: u32 = 3;
+const SNAPSHOT_FORMAT: u32 = 4;
 /// Version of the program that wrote the snapshot. Another version may compile rules differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -55,6 +55,8 @@ struct SnapshotHeader {
     v: u32,
     version: String,
     mode: Mode,
+    #[serde(default)]
+    level: ProtectionLevel,
     problems: usize,
     settings: Option<String>,
     /// MCP servers in the settings of harnesses when the snapshot was written. Harnesses change those files often,
@@ -91,6 +93,7 @@ pub fn write(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<bool, Failure> {
         v: SNAPSHOT_FORMAT,
         version: VERSION.to_owned(),
         mode: if sources.monitor { Mode::Monitor } else { Mode::Enforce },
+        level: sources.level,
         problems: sources.problems.len() + loaded.problems.len(),
         settings,
         servers: if home.is_machine_wide() { McpServers::default() } else { read_servers(env, None) },
@@ -149,8 +152,9 @@ fn read(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<Configuration, RuleOr
     let rules = rules.ok_or_else(|| refuse("its rules are damaged, or another build wrote them"))?;
     // Only the number of problems is known from the snapshot, and a hook needs nothing more.
     let problems = (0..head.problems).map(|_| Problem::for_file("", String::new())).collect();
-    let configuration =
+    let mut configuration =
         Configuration::from_rules(home, env, rules, head.mode, head.settings.as_deref(), problems);
+    configuration.set_level(head.level);
     let monitor_until = monitoring.and_then(|setting| setting.until);
     Ok(Configuration { servers: KnownServers::Listed(head.servers), monitor_until, ..configuration })
 }

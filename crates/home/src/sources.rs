@@ -15,6 +15,7 @@ use crate::caller_rights::ReadRights;
 use crate::daemon_port;
 use crate::env::Env;
 use crate::hook_files;
+use crate::levels::ProtectionLevel;
 use crate::mode::{Mode, ModeSetting};
 use crate::ownership_check;
 use crate::packs::PackList;
@@ -41,6 +42,8 @@ pub struct Sources {
     pub disabled: Vec<String>,
     /// Whether all rules are only monitored.
     pub monitor: bool,
+    /// The level of protection.
+    pub level: ProtectionLevel,
     /// When monitor mode ends by itself.
     pub monitor_until: Option<Timestamp>,
     /// The user's price file for models: its path and its content.
@@ -210,10 +213,8 @@ impl Sources {
     }
 
     fn add_packs(&mut self, home: &Home, list: &PackList) {
-        let enabled = |pack: &tenterhook_policy::BuiltInPack| {
-            pack.on_by_default || list.enabled.iter().any(|name| name == pack.name)
-        };
-        self.add_built_in_packs(enabled);
+        self.level = list.level;
+        self.add_built_in_packs(|pack| list.is_loaded(pack));
         for name in &list.enabled {
             if crate::packs::built_in(name).is_none() {
                 let source = home.pack_list().display().to_string();

@@ -22,6 +22,8 @@ const TIME_WIDTH: usize = 19;
 const SOURCE_WIDTH: usize = 12;
 const VERDICT_WIDTH: usize = 8;
 const NAME_WIDTH: usize = 5;
+/// Most ids of built-in rules fit this width.
+const MIN_BY_WIDTH: usize = 16;
 
 impl RecordTable {
     /// Creates a table with this layout.
@@ -29,7 +31,8 @@ impl RecordTable {
         let room = layout
             .width
             .saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + NAME_WIDTH + 6);
-        Self { layout, call_width: room * 2 / 3, by_width: room - room * 2 / 3 }
+        let by_width = (room / 3).max(MIN_BY_WIDTH).min(room);
+        Self { layout, call_width: room - by_width, by_width }
     }
 
     /// Formats the header line.

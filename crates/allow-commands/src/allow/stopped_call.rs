@@ -74,7 +74,6 @@ fn rules_that_stopped(
     let seq = record.seq;
     if recorded.outcome.decision < Decision::Ask {
         let verdict = recorded.outcome.decision.label();
-        let verdict = if verdict.is_empty() { "no match" } else { verdict };
         return Err(CommandError::user(format!("record {seq} was not stopped: its verdict is {verdict}"))
             .hint("`tenterhook ledger query --verdict deny` lists stopped calls"));
     }

@@ -158,5 +158,6 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         snapshots: None,
         allowances: None,
         monitor_until: None,
+        level: tenterhook_home::ProtectionLevel::default(),
     })
 }
