@@ -32,7 +32,7 @@ pub(crate) const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Policy", &["rules", "explain", "check", "scan"]),
     ("Hooks", &["hooks"]),
     ("Daemon", &["daemon"]),
-    ("Advanced", &["judge", "agent", "self", "help"]),
+    ("Advanced", &["agent", "self", "help"]),
 ];
 
 /// Width of help texts.

@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Adopt(adopt::Args),
     Explain(explain::Args),
     Check(check::Args),
+    #[command(hide = true)]
     Judge(judge::Args),
     Ledger(ledger::Args),
     Sessions(sessions::Args),

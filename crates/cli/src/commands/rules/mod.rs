@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use tenterhook_allow_commands::{rules_from, rules_level, rules_suggest};
 
+use crate::commands::judge;
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -57,6 +58,7 @@ enum Command {
     Suggest(rules_suggest::Args),
     Test(test::Args),
     Backtest(backtest::Args),
+    Judge(judge::Args),
     Level(rules_level::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
@@ -78,6 +80,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::From(args) => rules_from::run(context, args),
         Command::Suggest(args) => rules_suggest::run(context, args),
         Command::Test(args) => test::run(context, args),
+        Command::Judge(args) => judge::run(context, args),
         Command::Backtest(args) => backtest::run(context, args),
         Command::Level(args) => rules_level::run(context, args),
         Command::Enable(args) => enable::enable(context, args),
