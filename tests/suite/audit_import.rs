@@ -31,7 +31,7 @@ fn imported_records_are_distinct_from_decisions() {
     assert_eq!(stats["verdicts"], json!({}), "{stats}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     let shown = test.run(&["ledger", "query", "--kind", "seen", "--limit", "1"]).stdout;
-    assert!(shown.contains(" copilot      –        bash timeout 15"), "{shown}");
+    assert!(shown.contains(" copilot      –              bash timeout 15"), "{shown}");
     // `policy backtest` replays decisions only, so it skips imported records.
     test.write("work/rules.yaml", "version: 1\nrules: []\n");
     assert_eq!(test.run(&["policy", "backtest", "rules.yaml", "--json"]).json()["replayed"], 0);

@@ -33,6 +33,7 @@ const HIDDEN_COMMANDS: &[&str] = &[
     "start",
     "stop",
     "totp",
+    "judge",
 ];
 
 /// Width of a terminal that every help text and table fits.
@@ -145,6 +146,7 @@ fn earlier_names_give_the_same_output() {
         (&["service", "print"], &["daemon", "service", "print"]),
         (&["completions", "bash"], &["self", "completions", "bash"]),
         (&["detect"], &["install", "--list"]),
+        (&["judge", "--shell", "rm -rf ~/"], &["rules", "judge", "--shell", "rm -rf ~/"]),
         (&["totp", "status"], &["approvals", "totp", "status"]),
     ] {
         let (earlier, now) = (test.run(earlier), test.run(now));

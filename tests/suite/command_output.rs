@@ -83,6 +83,7 @@ fn normalize(text: &str) -> String {
     let replaced = [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?".to_owned(), "[TIME]"),
         (r"\b[0-9A-HJKMNP-TV-Z]{26}\b".to_owned(), "[ID]"),
+        (r"\b[b-z][2-9][b-z][2-9][b-z]\b".to_owned(), "[NAME]"),
         (r"tenterhook\.local/[0-9a-f]+".to_owned(), "[LOG]"),
         (r"\+[0-9a-f]{8}\+[A-Za-z0-9+/]{43,}=*".to_owned(), "+[KEY]"),
         (r"[A-Za-z0-9+/]{43}=".to_owned(), "[HASH]"),

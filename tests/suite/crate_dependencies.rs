@@ -110,7 +110,10 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-secrets",
         ],
     ),
-    ("tenterhook-notify", &["tenterhook-document", "tenterhook-engine", "tenterhook-records"]),
+    (
+        "tenterhook-notify",
+        &["tenterhook-document", "tenterhook-engine", "tenterhook-event", "tenterhook-records"],
+    ),
     (
         "tenterhook-transcript",
         &["tenterhook-event", "tenterhook-files", "tenterhook-harness", "tenterhook-harness-install"],
@@ -353,6 +356,23 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tenterhook-allow-commands",
+        &[
+            "tenterhook-authority",
+            "tenterhook-command",
+            "tenterhook-daemon-control",
+            "tenterhook-event",
+            "tenterhook-guard",
+            "tenterhook-home",
+            "tenterhook-ledger",
+            "tenterhook-paths",
+            "tenterhook-policy",
+            "tenterhook-records",
+            "tenterhook-rulebook",
+            "tenterhook-terminal-text",
+        ],
+    ),
+    (
         "tenterhook-ledger-commands",
         &[
             "tenterhook-api",
@@ -375,6 +395,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         &[
             "tenterhook-agent",
             "tenterhook-agent-transcript",
+            "tenterhook-allow-commands",
             "tenterhook-api",
             "tenterhook-audit",
             "tenterhook-authority",

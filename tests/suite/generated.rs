@@ -353,6 +353,13 @@ fn rules_reference() {
             rule.description()
         );
     }
+    page += "\n## Levels\n\n`tenterhook rules level` sets how much the rules ask ([levels](../guide/allow.md#levels)).\n\n\
+             | level | packs that are also on | rules that save what is lost if possible, and never ask |\n|---|---|---|\n";
+    let list = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    for level in tenterhook_home::ProtectionLevel::ALL {
+        let rules = level.rules();
+        let _ = writeln!(page, "| `{level}` | {} | {} |", list(&rules.packs), list(&rules.never_ask));
+    }
     page += "\nThe rest of this page describes what each rule matches, what happens if a match is not certain, and some of its\n\
              examples. `tenterhook rules show ID` prints the same, and the text of the rule with all its examples.\n";
     for pack in tenterhook_policy::RuleSet::packs().iter().filter(|pack| pack.on_by_default) {

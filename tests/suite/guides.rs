@@ -138,6 +138,7 @@ follow! {
     "README.md" => readme,
     "docs/RELEASING.md" => releasing,
     "docs/guide/agent.md" => agent,
+    "docs/guide/allow.md" => allow,
     "docs/guide/approvals.md" => approvals,
     "docs/guide/audit.md" => audit,
     "docs/guide/daemon.md" => daemon,

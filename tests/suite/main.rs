@@ -12,6 +12,7 @@
 )]
 
 mod agent;
+mod allow;
 mod approvals;
 mod attacks;
 mod audit;
@@ -69,6 +70,7 @@ mod ledger_tampered;
 mod long_running;
 mod machine_scope;
 mod machine_scope_doctor;
+mod monitor_mode;
 mod notifications;
 mod organisation;
 mod policy;
@@ -77,6 +79,7 @@ mod profiles;
 mod program_descriptions;
 mod prompts;
 mod quick_build;
+mod rule_levels;
 mod rules;
 mod rules_end_to_end;
 mod scan;

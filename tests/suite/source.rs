@@ -53,6 +53,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("authority/src/", "files of the kernel about processes"),
     ("home/src/caller_rights.rs", "/etc/passwd and /etc/group"),
     ("home/src/env.rs", "/etc/passwd and /etc/group"),
+    ("guard/src/allowances/store.rs", "a directory, to sync it"),
     ("guard/src/recorder/spool.rs", "a directory, to sync it"),
     ("home/src/socket.rs", "a directory, to name a socket in it"),
     ("ledger/src/sign.rs", "a directory, to sync it"),
@@ -61,6 +62,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("self-update/src/", "a release that the user names, and the installed program"),
     ("notify/src/terminal.rs", "files of the kernel about processes"),
     ("code-facts/src/literals/calls.rs", "names of functions that read files"),
+    ("home/src/mode.rs", "the kernel's id of this run of the system"),
     ("shim/src/ask.rs", "a directory, to name a socket in it"),
     ("shim/src/status.rs", "bounded, and looked at before: the shim has no dependencies"),
 ];

@@ -22,7 +22,10 @@ pub struct ApprovalList {
 pub struct Approval {
     /// Id of the event.
     pub id: EventId,
-    /// SHA-256 of all other fields except the times. A request to approve the call must repeat it.
+    /// Short name of the call, derived from the id, which commands accept in its place. It is for users only.
+    #[serde(default)]
+    pub name: String,
+    /// SHA-256 of all other fields except the times and the short name. A request to approve the call must repeat it.
     pub digest: String,
     /// When the call started to wait.
     pub since: Timestamp,

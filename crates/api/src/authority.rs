@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tenterhook_event::Timestamp;
 
 /// Proof that a user requests a privileged action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,9 @@ pub struct ModeState {
     /// Whether the request changed the mode; absent if the request only read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
+    /// When monitor mode ends by itself; absent without a time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 /// Request to set the enforcement mode.
@@ -57,6 +61,9 @@ pub struct ModeState {
 pub struct ModeRequest {
     /// The mode to set.
     pub mode: EnforcementMode,
+    /// For `monitor`: seconds after which rules are enforced again. At most seven days.
+    #[serde(default, rename = "for_s", skip_serializing_if = "Option::is_none")]
+    pub time_s: Option<u64>,
     /// Proof that a user sends the request; required for `monitor`.
     #[serde(default)]
     pub proof: AuthorityProof,

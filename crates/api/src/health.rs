@@ -36,6 +36,9 @@ pub struct HealthReport {
     pub answered: u64,
     /// Whether rules are enforced.
     pub mode: EnforcementMode,
+    /// When monitor mode ends by itself; absent without a time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode_until: Option<Timestamp>,
     /// Number of calls that wait for an approval.
     pub pending: usize,
     /// Identifier of the rules and hooks in force.

@@ -26,6 +26,9 @@ pub struct LedgerPage {
 pub struct LedgerRecord {
     /// Number of the record.
     pub seq: u64,
+    /// Short name of a call that was denied or asked about, for users; absent for other records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The record's hash in the Merkle tree, in base64.
     pub hash: String,
     /// The record's envelope (docs/spec/leaf.schema.json); null if the record was pruned.

@@ -15,6 +15,8 @@ pub enum Action {
     PolicyTrust,
     /// A pack or a rule is disabled.
     RulesDisable,
+    /// The level of protection is lowered.
+    RulesLevel,
     /// A pack with exceptions is added.
     RulesAdd,
     /// A pack is updated from its source.
@@ -31,6 +33,8 @@ pub enum Action {
     AgentSession,
     /// A waiting call is approved.
     Approve,
+    /// A call that a rule stopped is allowed.
+    Allow,
     /// Records are pruned.
     LedgerPrune,
     /// Retention is shortened.
@@ -71,6 +75,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::PolicyChange, "policy change"),
     (Action::PolicyTrust, "policy trust"),
     (Action::RulesDisable, "rules disable"),
+    (Action::RulesLevel, "rules level"),
     (Action::RulesAdd, "rules add"),
     (Action::RulesUpdate, "rules update"),
     (Action::RulesRemove, "rules remove"),
@@ -79,6 +84,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::HooksRemove, "hooks remove"),
     (Action::AgentSession, "agent session"),
     (Action::Approve, "approve"),
+    (Action::Allow, "allow"),
     (Action::LedgerPrune, "ledger prune"),
     (Action::LedgerRetention, "ledger retention"),
     (Action::LedgerErase, "ledger erase"),

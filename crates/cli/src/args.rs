@@ -27,12 +27,12 @@ Examples:
 /// Groups of the visible commands, as `tenterhook --help` lists them. A test checks that every visible command is in
 /// exactly one group.
 pub(crate) const COMMAND_GROUPS: &[(&str, &[&str])] = &[
-    ("Guard", &["init", "install", "uninstall", "run", "mode", "undo", "doctor", "demo"]),
+    ("Guard", &["init", "install", "uninstall", "run", "allow", "mode", "undo", "doctor", "demo"]),
     ("Observe", &["status", "sessions", "ledger", "approvals", "audit", "tui", "dashboard"]),
     ("Policy", &["rules", "explain", "check", "scan"]),
     ("Hooks", &["hooks"]),
     ("Daemon", &["daemon"]),
-    ("Advanced", &["judge", "agent", "self", "help"]),
+    ("Advanced", &["agent", "self", "help"]),
 ];
 
 /// Width of help texts.

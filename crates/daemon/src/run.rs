@@ -13,7 +13,9 @@ use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
 use tenterhook_error::Failure;
 use tenterhook_file_watch::FileWatch;
 use tenterhook_guard::{LedgerHandle, StateFormat, snapshot};
-use tenterhook_home::{Env, Home, Sources, WorkDirs, call_meta, daemon_port, make_private_dir, write_atomic};
+use tenterhook_home::{
+    Env, Home, ModeSetting, Sources, WorkDirs, call_meta, daemon_port, make_private_dir, write_atomic,
+};
 use tenterhook_ledger::{BusyCallers, Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
 use tenterhook_telemetry::exporter::{Exporter, OtlpCollector};
@@ -30,8 +32,8 @@ use crate::memory::{MemoryRelease, ReleaseCount};
 use crate::observers::Observers;
 use crate::signals::Signals;
 use crate::{
-    agent, backfill, checkpoint_sinks, grpc, hook_watch, listen, memory, retention_task, runtime_dir,
-    session_usage, undelivered,
+    agent, backfill, checkpoint_sinks, grpc, hook_watch, listen, memory, mode_change, retention_task,
+    runtime_dir, session_usage, undelivered,
 };
 
 /// Interval between attempts to read unreadable files and to import spooled decisions.
@@ -157,6 +159,8 @@ async fn run(
         tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases))),
     ];
     write_snapshot(home, env).await;
+    // An unreadable mode is already reported as a problem.
+    mode_change::watch_time_limit(&daemon, ModeSetting::read_stored(home).unwrap_or_default());
 
     run_until_signal(&daemon, &book, env, &mut signals).await;
     tasks.iter().for_each(tokio::task::JoinHandle::abort);

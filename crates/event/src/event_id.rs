@@ -12,6 +12,10 @@ const ULID_ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Length of a ULID in text form, in characters.
 const ULID_CHARS: usize = 26;
 
+/// Letters and digits of short names, without those that look alike.
+const NAME_LETTERS: &[u8; 20] = b"bcdfghjkmnpqrstvwxyz";
+const NAME_DIGITS: &[u8; 8] = b"23456789";
+
 /// The id of an event: a ULID with 48 bits of time in milliseconds and 80 random bits. The text form has 26
 /// characters and sorts by time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,6 +38,25 @@ impl EventId {
     /// Returns all 128 bits, for other text forms such as a trace id.
     pub fn bits(self) -> u128 {
         self.0
+    }
+
+    /// Returns a short name for users, such as `k7f2m`: three letters and two digits, derived from the id. About one pair
+    /// in 500,000 ids has the same name. Text for a model never contains it, so that a model cannot quote it.
+    pub fn short_name(self) -> String {
+        // FNV-1a mixes all bits of the id into the name.
+        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        let mut hash = self.0.to_be_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+        hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        hash ^= hash >> 33;
+        let alphabets: [&[u8]; 5] = [NAME_LETTERS, NAME_DIGITS, NAME_LETTERS, NAME_DIGITS, NAME_LETTERS];
+        let mut name = String::new();
+        for alphabet in alphabets {
+            let count = u64::try_from(alphabet.len()).unwrap_or(1);
+            let letter = usize::try_from(hash % count).ok().and_then(|at| alphabet.get(at));
+            name.extend(letter.copied().map(char::from));
+            hash /= count;
+        }
+        name
     }
 
     /// Returns when the id was generated, in milliseconds since the Unix epoch.
@@ -122,5 +145,20 @@ mod tests {
         {
             assert!(text.parse::<EventId>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn short_names_of_many_ids_differ_and_never_change() {
+        let names: std::collections::BTreeSet<_> = (0..2_000)
+            .map(|at| EventId::from_parts(1_800_000_000_000 + at, u128::from(at)).short_name())
+            .collect();
+        assert!(names.len() >= 1_990, "{}", names.len());
+        let is_name = |name: &String| {
+            name.chars().enumerate().all(|(at, letter)| letter.is_ascii_lowercase() == (at % 2 == 0))
+                && name.len() == 5
+        };
+        assert!(names.iter().all(is_name), "{names:?}");
+        // Commands find records by their names, so the names of old records must stay the same.
+        assert_eq!(EventId::from_parts(1, 2).short_name(), "k7q6k");
     }
 }

@@ -7,6 +7,7 @@
 //! records decisions in the ledger. A hook that finds no daemon decides from the [`snapshot`] and writes to the
 //! [`Spool`], which the next writer of the ledger imports.
 
+mod allowances;
 pub mod backtest;
 mod daemon_settings;
 mod file_access;
@@ -36,6 +37,9 @@ mod undo_call;
 pub mod usage;
 mod written_files;
 
+pub use allowances::{
+    Allowance, AllowanceScope, AllowanceStore, ONCE_LIFETIME, StoppedCall, describe_stopped_call,
+};
 pub use daemon_settings::{DaemonSettings, ServiceSettings, TelemetrySettings};
 pub use file_access::FileRights;
 pub use hook_call::{

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, HookLimits, NoRecorder, load};
-use tenterhook_event::{Event, HookCall, Outcome};
+use tenterhook_event::{Event, HookCall, Outcome, Timestamp};
 use tenterhook_facts::LinkMap;
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet};
 
+use crate::allowances::AllowanceStore;
 use crate::file_access::FileRights;
 use crate::mcp_servers::KnownServers;
 use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
@@ -25,6 +26,7 @@ use crate::undo_call::{BlockingRunner, CallSnapshots};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::Mode;
+use tenterhook_home::ProtectionLevel;
 use tenterhook_home::Switches;
 use tenterhook_home::env::Env;
 use tenterhook_home::hook_files;
@@ -47,6 +49,10 @@ pub struct Configuration {
     pub rules: RuleSet,
     /// Whether rules are enforced or only monitored.
     pub mode: Mode,
+    /// The level of protection.
+    pub level: ProtectionLevel,
+    /// When monitor mode ends by itself.
+    pub monitor_until: Option<Timestamp>,
     /// Sources of the rules.
     pub sources: Sources,
     /// Hooks from the settings and from trusted hook packages.
@@ -67,6 +73,8 @@ pub struct Configuration {
     pub file_rights: FileRights,
     /// Where snapshots of what a call would lose are stored. If there is none, the user is asked.
     pub snapshots: Option<CallSnapshots>,
+    /// Calls that the user allowed. If there is none, the rules alone decide.
+    pub allowances: Option<AllowanceStore>,
 }
 
 /// Where decisions are recorded.
@@ -120,6 +128,8 @@ impl Configuration {
         let text = read_if_present(&home.settings(), &mut problems);
         let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
         let mut configuration = Self::from_rules(home, env, loaded.rules, mode, text.as_deref(), problems);
+        configuration.monitor_until = sources.monitor_until;
+        configuration.set_level(sources.level);
         configuration.warnings.splice(0..0, sources.warnings.iter().cloned());
         configuration.sources = sources;
         configuration
@@ -180,6 +190,8 @@ impl Configuration {
             generation,
             rules,
             mode,
+            level: ProtectionLevel::default(),
+            monitor_until: None,
             sources,
             hooks,
             limits,
@@ -190,11 +202,20 @@ impl Configuration {
             servers,
             file_rights: FileRights::Process,
             snapshots,
+            allowances: Some(AllowanceStore::of(home)),
         }
     }
 }
 
 impl Configuration {
+    /// Applies the parts of a level that are not rules. Records name the level, because it changes verdicts.
+    pub(crate) fn set_level(&mut self, level: ProtectionLevel) {
+        self.level = level;
+        if !level.rules().never_ask.is_empty() {
+            self.generation += &format!("-{level}");
+        }
+    }
+
     /// Returns a description of the configuration, for the record of a new generation.
     pub fn detail(&self) -> Value {
         json!({
@@ -225,7 +246,10 @@ impl Configuration {
         let entries = count_entries(&self.problems);
         let rules =
             RuleJudge::new(self.rules, user_home, entries, remembered, self.servers, self.file_rights)
-                .with_snapshots(self.snapshots);
+                .with_snapshots(self.snapshots)
+                .with_allowances(self.allowances)
+                .with_monitor_limit(self.monitor_until)
+                .with_level(self.level);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::internal(error.to_string()))
     }
@@ -277,17 +301,26 @@ impl CallPipeline {
             servers,
             file_rights,
             snapshots,
+            allowances,
+            monitor_until,
+            level,
             ..
         } = configuration;
-        // A call that is only evaluated reads the session state but does not change it, and needs no snapshot.
-        let snapshots = snapshots.filter(|_| !matches!(memory, RecordTarget::None));
+        // A call that is only evaluated reads the session state but does not change it, needs no snapshot, and uses up
+        // no allowance.
+        let is_recorded = !matches!(memory, RecordTarget::None);
+        let snapshots = snapshots.filter(|_| is_recorded);
+        let allowances = allowances.filter(|_| is_recorded);
         let remembered = match &memory {
             RecordTarget::Ledger(_) | RecordTarget::Spool { .. } => SessionMemory::read_write(sessions),
             RecordTarget::None => SessionMemory::read_only(sessions),
         };
         let rules = Arc::new(
             RuleJudge::new(rules, user_home, count_entries(&problems), remembered, servers, file_rights)
-                .with_snapshots(snapshots),
+                .with_snapshots(snapshots)
+                .with_allowances(allowances)
+                .with_monitor_limit(monitor_until)
+                .with_level(level),
         );
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);

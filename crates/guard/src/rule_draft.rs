@@ -3,17 +3,27 @@
 //! Drafts a rule from a recorded call, to deny or to allow the call next time.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind, Origin, ToolClass, ToolCommand, TraceStatus};
 use tenterhook_facts::{EvalEnvironment, ExecLocation, Facts};
 
 use tenterhook_error::Failure;
+use tenterhook_home::env::Env;
+use tenterhook_home::{Home, Sources, WorkDirs};
+use tenterhook_policy::SessionState;
 use tenterhook_records::recorded::RecordedDecision;
 
 /// Characters with a meaning in regular expressions.
 const REGEX_META_CHARS: &[char] =
     &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$', '#', '&', '-', '~'];
+/// Maximum number of letters after one dash that are read as options.
+const MAX_SHORT_OPTIONS: usize = 3;
+/// Maximum number of options that a drafted rule lists.
+const MAX_DRAFT_OPTIONS: usize = 4;
+/// Maximum length of a call in a rule's description.
+const MAX_DESCRIPTION_CHARS: usize = 80;
 /// Maximum number of words of a command that a drafted rule matches.
 const MAX_COMMAND_WORDS: usize = 3;
 
@@ -54,6 +64,54 @@ pub fn deny_rule(recorded: &RecordedDecision, seq: u64, user_home: Option<&str>)
     }))
 }
 
+/// Returns a rule for calls like this one: like [`deny_rule`], with the verdict `verdict`, with the options of the command,
+/// and with examples. The rule's id contains `suffix`.
+pub fn similar_calls_rule(
+    event: &Event,
+    environment: &EvalEnvironment<'_>,
+    verdict: Decision,
+    suffix: &str,
+) -> Result<Value, Failure> {
+    let unusable =
+        || Failure::user("no rule can match this call").hint("write one: `tenterhook rules new ID`");
+    let facts = tenterhook_policy::facts(event, environment);
+    let similar = match_similar_calls(event, &facts).map(|(mut conditions, program)| {
+        let options = find_options(&facts, &program);
+        let name = match conditions.get_mut("shell").and_then(Value::as_object_mut) {
+            Some(shell) => {
+                let words = shell.get("words").and_then(Value::as_array).cloned().unwrap_or_default();
+                if !options.is_empty() {
+                    shell.insert("option".to_owned(), json!(options));
+                }
+                let first = words.first().and_then(Value::as_str).unwrap_or_default();
+                format!("{program}-{first}")
+            }
+            None => program,
+        };
+        (conditions, name)
+    });
+    let (conditions, name) =
+        similar.or_else(|| Some((match_exact_call(event)?, "this".to_owned()))).ok_or_else(unusable)?;
+    let word = verdict.as_str();
+    // The program alone is an example of a call that the rule does not match.
+    let shell = conditions.get("shell");
+    let program = shell.and_then(|shell| shell.get("program")?.get(0)?.as_str());
+    let is_narrow = shell.is_some_and(|shell| shell.get("words").is_some() || shell.get("option").is_some());
+    let other = program.filter(|_| is_narrow).map(|program| format!("{program} --version"));
+    Ok(json!({
+        "id": draft_id(word, &name, suffix),
+        "description": format!("Made from a call: {}", describe_call(event)),
+        "severity": "medium",
+        "match": conditions,
+        "verdict": word,
+        "reason": "The user does not want calls like this one to run without an answer.",
+        "examples": {
+            word: rule_example(event).into_iter().collect::<Vec<_>>(),
+            "allow": other.into_iter().collect::<Vec<_>>(),
+        },
+    }))
+}
+
 /// Returns an exception from the rules that matched this call. It applies to exactly this call in the same directory.
 pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Failure> {
     let has_matched = |status: TraceStatus| matches!(status, TraceStatus::Matched | TraceStatus::Monitored);
@@ -90,6 +148,19 @@ pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Fa
         "verdict": "allow",
         "overrides": rules,
     }))
+}
+
+/// Whether the rules would still deny an event or ask about it if this text replaced the user's policy.
+pub fn policy_still_stops(home: &Home, env: &Env, event: &Event, policy: &str) -> bool {
+    let mut sources = Sources::collect(home, env, &WorkDirs::of(event));
+    sources.replace_policy(&home.policy(), policy);
+    let loaded = sources.load();
+    let user_home = env.home.as_deref().and_then(Path::to_str);
+    let environment =
+        EvalEnvironment { home: user_home, programs: loaded.rules.programs(), ..EvalEnvironment::default() };
+    let facts = tenterhook_policy::facts(event, &environment);
+    let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
+    judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
 }
 
 fn not_expressible(seq: u64) -> Failure {
@@ -134,6 +205,37 @@ fn match_similar_calls(event: &Event, facts: &Facts) -> Option<(Value, String)> 
     is_plain.then(|| (json!({"tool": tool.name, "path": [text]}), name))
 }
 
+/// Returns the options of a program, without dashes and values.
+fn find_options(facts: &Facts, program: &str) -> Vec<String> {
+    let mut options: Vec<String> = Vec::new();
+    let command = facts.commands.iter().find(|command| command.program == program);
+    for word in command.iter().flat_map(|command| &command.words) {
+        let text = word.text.as_str();
+        let names: Vec<String> = match (text.strip_prefix("--"), text.strip_prefix('-')) {
+            (Some(long), _) => vec![long.split('=').next().unwrap_or_default().to_owned()],
+            // Longer words after one dash are usually one option, which only some programs have.
+            (None, Some(short)) if short.len() <= MAX_SHORT_OPTIONS => {
+                short.chars().map(String::from).collect()
+            }
+            _ => continue,
+        };
+        let is_plain = |name: &String| {
+            name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+        };
+        options.extend(names.into_iter().filter(is_plain));
+    }
+    options.dedup();
+    options.truncate(MAX_DRAFT_OPTIONS);
+    options
+}
+
+/// Describes a call in one line, without secrets.
+fn describe_call(event: &Event) -> String {
+    let text = event.tool.as_ref().map(|tool| tool.gist().into_owned()).unwrap_or_default();
+    tenterhook_records::sanitize(&text, MAX_DESCRIPTION_CHARS)
+}
+
 /// Returns the call as an example for the rule.
 fn rule_example(event: &Event) -> Option<Value> {
     let tool = event.tool.as_ref()?;
@@ -159,10 +261,21 @@ fn escape_regex(text: &str) -> String {
 
 /// Returns a rule id that no other draft has.
 fn rule_id(name: &str, seq: u64) -> String {
-    let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-    let mut id: String = name.chars().map(fits).take(40).collect();
+    let mut id = plain_id(name);
     let _ = write!(id, "-{seq}");
     id
+}
+
+/// Returns the id of a rule that is drafted from a call.
+fn draft_id(verdict: &str, name: &str, suffix: &str) -> String {
+    let id = plain_id(&format!("{verdict}-{name}"));
+    let id = id.trim_end_matches('-');
+    if suffix.is_empty() { id.to_owned() } else { format!("{id}-{suffix}") }
+}
+
+fn plain_id(name: &str) -> String {
+    let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    name.chars().map(fits).take(40).collect()
 }
 
 #[cfg(test)]

@@ -8,12 +8,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tenterhook_engine::{Judge, RuleJudgement};
-use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, ToolCall};
+use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, Timestamp, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_home::env;
+use tenterhook_home::{ProtectionLevel, env};
 use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState, TreeOrigin};
 
+use crate::allowances::{self, AllowanceStore};
 use crate::file_access::{FileAccess, FileRights};
 use crate::mcp_servers::KnownServers;
 use crate::run_files::{self, FileFindings, RunFiles};
@@ -47,6 +48,9 @@ pub(crate) struct RuleJudge {
     servers: KnownServers,
     pub(crate) file_rights: FileRights,
     snapshots: Option<CallSnapshots>,
+    allowances: Option<AllowanceStore>,
+    monitor_until: Option<Timestamp>,
+    level: ProtectionLevel,
 }
 
 // === impl RuleJudge ===
@@ -62,12 +66,39 @@ impl RuleJudge {
     ) -> Self {
         let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory, servers, file_rights, snapshots: None }
+        Self {
+            set,
+            home,
+            groups,
+            problems,
+            memory,
+            servers,
+            file_rights,
+            snapshots: None,
+            allowances: None,
+            monitor_until: None,
+            level: ProtectionLevel::default(),
+        }
     }
 
     /// Takes snapshots instead of asking, where rules permit it.
     pub(crate) fn with_snapshots(self, snapshots: Option<CallSnapshots>) -> Self {
         Self { snapshots, ..self }
+    }
+
+    /// Honours the allowances of this store.
+    pub(crate) fn with_allowances(self, allowances: Option<AllowanceStore>) -> Self {
+        Self { allowances, ..self }
+    }
+
+    /// Tells users at the start of a session that monitor mode ends at this time.
+    pub(crate) fn with_monitor_limit(self, monitor_until: Option<Timestamp>) -> Self {
+        Self { monitor_until, ..self }
+    }
+
+    /// Applies this level of protection.
+    pub(crate) fn with_level(self, level: ProtectionLevel) -> Self {
+        Self { level, ..self }
     }
 
     pub(crate) fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
@@ -264,6 +295,24 @@ impl RuleJudge {
         snapshots.replace_questions(event, &needed, judged)
     }
 
+    /// Removes the questions that the level does not want. What could be saved is already saved.
+    fn remove_unwanted_questions(&self, judged: &mut PolicyJudgement) {
+        if self.level == ProtectionLevel::default() {
+            return;
+        }
+        let never_ask = &self.level.rules().never_ask;
+        let is_unwanted = |by: &Origin, decision: Decision| {
+            let Origin::Rule(id) = by else { return false };
+            decision == Decision::Ask && never_ask.iter().any(|name| **name == **id)
+        };
+        judged.findings.retain(|finding| !is_unwanted(&finding.by, finding.decision));
+        for step in judged.steps.iter_mut().filter(|step| is_unwanted(&step.by, step.decision)) {
+            step.decision = Decision::None;
+            let note = format!("the level is {}", self.level);
+            step.note = Some(step.note.take().map_or(note.clone(), |old| format!("{old}; {note}")));
+        }
+    }
+
     /// Reports files that changed between the evaluation of a call and its end. The rules are evaluated before the file
     /// runs, and the file may be replaced in between.
     fn report_changed_files(&self, event: &Event, access: &mut FileAccess) -> Option<Finding> {
@@ -293,15 +342,24 @@ impl RuleJudge {
 
 impl Judge for RuleJudge {
     fn judge(&self, event: &Event) -> RuleJudgement {
-        self.judge_in_shell(event, None)
+        self.judge_with_allowances(event, None)
     }
 
     fn judge_for_account(&self, event: &Event, account: u32) -> RuleJudgement {
-        self.judge_in_shell(event, Some(account))
+        self.judge_with_allowances(event, Some(account))
     }
 }
 
 impl RuleJudge {
+    /// Evaluates a call, and allows it if a user did so.
+    fn judge_with_allowances(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
+        let mut judged = self.judge_in_shell(event, account);
+        if let Some(allowances) = &self.allowances {
+            allowances::apply(allowances, event, &self.set, &mut judged);
+        }
+        judged
+    }
+
     /// Evaluates the rules on a call before it runs, without any effect on the state of its session.
     pub(crate) fn evaluate_call(
         &self,
@@ -313,6 +371,7 @@ impl RuleJudge {
         let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
         let facts = self.facts(event, None);
         let mut judged = self.judge_facts(event, &facts, state, other_account);
+        self.remove_unwanted_questions(&mut judged);
         let written = self.judge_written_files(event, &facts, &mut access);
         let files = self.read_run_files(event, &facts, state, &mut access);
         let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
@@ -373,6 +432,7 @@ impl RuleJudge {
                 false if other_account.is_some() => None,
                 false => self.take_snapshot(event, &facts, &mut judged),
             };
+            self.remove_unwanted_questions(&mut judged);
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
             judged.findings.extend(written.findings);
@@ -395,6 +455,11 @@ impl RuleJudge {
                 "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
                 self.problems
             );
+            findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
+        }
+        if let Some(until) = self.monitor_until.filter(|_| event.event == EventKind::SessionStart) {
+            let message =
+                format!("Tenterhook: monitor mode until {until}: verdicts are only recorded until then");
             findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
         }
         RuleJudgement { findings, steps: judged.steps, observed, file_effects: touched }

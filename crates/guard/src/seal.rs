@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The key that seals files which this home reads again later: spooled decisions and the snapshot.
+//! The key that seals files which this home reads again later: spooled decisions, the snapshot and allowances.
 //!
 //! A file that another account wrote or changed has no valid seal. Every process that can read the key can forge a
 //! seal. If the home belongs to the agent's account, that includes the agent.
@@ -24,6 +24,7 @@ const TAG_BYTES: usize = 16;
 /// Prefixes of the sealed data that separate the uses of the key.
 const SPOOL_CONTEXT: &[u8] = b"spool/1\n";
 const SNAPSHOT_CONTEXT: &[u8] = b"snapshot/2\n";
+const ALLOWANCES_CONTEXT: &[u8] = b"allowances/1\n";
 
 /// What a seal is for. A seal made for one purpose is invalid for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub enum SealPurpose {
     Spool,
     /// A snapshot of the rules.
     Snapshot,
+    /// The calls that a user allowed.
+    Allowances,
 }
 
 /// Seal key of a home.
@@ -80,9 +83,8 @@ impl SealKey {
     /// Returns the seal of these bytes, in hexadecimal digits.
     pub fn seal(&self, purpose: SealPurpose, bytes: &[u8]) -> std::io::Result<String> {
         let seal = match purpose {
-            SealPurpose::Spool => {
-                self.mac(SPOOL_CONTEXT, bytes).map(|mac| mac.finalize().into_bytes().to_vec())
-            }
+            SealPurpose::Spool => self.seal_short_text(SPOOL_CONTEXT, bytes),
+            SealPurpose::Allowances => self.seal_short_text(ALLOWANCES_CONTEXT, bytes),
             SealPurpose::Snapshot => self.seal_snapshot(bytes),
         };
         let digits = |byte: &u8| format!("{byte:02x}");
@@ -96,11 +98,18 @@ impl SealKey {
         let digit = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
         let Some(given) = pairs.map(digit).collect::<Option<Vec<u8>>>() else { return false };
         match purpose {
-            SealPurpose::Spool => {
-                self.mac(SPOOL_CONTEXT, bytes).is_some_and(|mac| mac.verify_slice(&given).is_ok())
-            }
+            SealPurpose::Spool => self.verify_short_text(SPOOL_CONTEXT, bytes, &given),
+            SealPurpose::Allowances => self.verify_short_text(ALLOWANCES_CONTEXT, bytes, &given),
             SealPurpose::Snapshot => self.verify_snapshot(bytes, given).unwrap_or(false),
         }
+    }
+
+    fn seal_short_text(&self, context: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+        self.mac(context, bytes).map(|mac| mac.finalize().into_bytes().to_vec())
+    }
+
+    fn verify_short_text(&self, context: &[u8], bytes: &[u8], given: &[u8]) -> bool {
+        self.mac(context, bytes).is_some_and(|mac| mac.verify_slice(given).is_ok())
     }
 
     fn mac(&self, purpose: &[u8], bytes: &[u8]) -> Option<Hmac<Sha256>> {
@@ -150,6 +159,7 @@ mod tests {
         assert!(SealKey::open(one.path()).unwrap().verify(SealPurpose::Spool, b"text", &seal));
         assert!(!key.verify(SealPurpose::Spool, b"test", &seal));
         assert!(!key.verify(SealPurpose::Snapshot, b"text", &seal));
+        assert!(!key.verify(SealPurpose::Allowances, b"text", &seal));
         assert!(!SealKey::open(other.path()).unwrap().verify(SealPurpose::Spool, b"text", &seal));
         for wrong in ["", "zz", "é", seal.split_at(62).0, &format!("{seal}00"), &"0".repeat(64)] {
             assert!(!key.verify(SealPurpose::Spool, b"text", wrong), "{wrong}");

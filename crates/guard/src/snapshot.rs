@@ -21,15 +21,15 @@ use crate::pipeline::Configuration;
 use crate::seal::{SealKey, SealPurpose};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
-use tenterhook_home::Mode;
 use tenterhook_home::env::Env;
 use tenterhook_home::packs::PackList;
 use tenterhook_home::program_files;
 use tenterhook_home::trust::{self, sha256};
+use tenterhook_home::{Mode, ModeSetting, ProtectionLevel};
 use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_home::{make_private_dir, write_atomic};
 
-const SNAPSHOT_FORMAT: u32 = 3;
+const SNAPSHOT_FORMAT: u32 = 4;
 /// Version of the program that wrote the snapshot. Another version may compile rules differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -55,6 +55,8 @@ struct SnapshotHeader {
     v: u32,
     version: String,
     mode: Mode,
+    #[serde(default)]
+    level: ProtectionLevel,
     problems: usize,
     settings: Option<String>,
     /// MCP servers in the settings of harnesses when the snapshot was written. Harnesses change those files often,
@@ -91,6 +93,7 @@ pub fn write(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<bool, Failure> {
         v: SNAPSHOT_FORMAT,
         version: VERSION.to_owned(),
         mode: if sources.monitor { Mode::Monitor } else { Mode::Enforce },
+        level: sources.level,
         problems: sources.problems.len() + loaded.problems.len(),
         settings,
         servers: if home.is_machine_wide() { McpServers::default() } else { read_servers(env, None) },
@@ -139,16 +142,21 @@ fn read(home: &Home, env: &Env, dirs: &WorkDirs) -> Result<Configuration, RuleOr
     let head: SnapshotHeader =
         serde_json::from_slice(head).map_err(|error| RuleOrigin::Refused(error.to_string()))?;
     let fresh = head.v == SNAPSHOT_FORMAT && head.version == VERSION;
-    if !fresh || !head.files.iter().all(InputFile::is_unchanged) {
+    // Time alone can end monitor mode, which changes no file.
+    let monitoring = if head.mode == Mode::Monitor { ModeSetting::read(home).ok() } else { None };
+    let is_mode_current = head.mode == monitoring.as_ref().map_or(Mode::Enforce, |setting| setting.mode);
+    if !fresh || !is_mode_current || !head.files.iter().all(InputFile::is_unchanged) {
         return Err(RuleOrigin::Stale);
     }
     let rules = RuleSet::from_snapshot(&Arc::new(bytes), start, tenterhook_baseline::trusted());
     let rules = rules.ok_or_else(|| refuse("its rules are damaged, or another build wrote them"))?;
     // Only the number of problems is known from the snapshot, and a hook needs nothing more.
     let problems = (0..head.problems).map(|_| Problem::for_file("", String::new())).collect();
-    let configuration =
+    let mut configuration =
         Configuration::from_rules(home, env, rules, head.mode, head.settings.as_deref(), problems);
-    Ok(Configuration { servers: KnownServers::Listed(head.servers), ..configuration })
+    configuration.set_level(head.level);
+    let monitor_until = monitoring.and_then(|setting| setting.until);
+    Ok(Configuration { servers: KnownServers::Listed(head.servers), monitor_until, ..configuration })
 }
 
 /// Returns the path of the snapshot for these directories. There is one snapshot for each set of project files.
@@ -257,6 +265,21 @@ mod tests {
         assert_eq!(found(&home, &dirs).1, RuleOrigin::Snapshot);
         std::fs::write(home.pack_list(), "disabled: [two]\n").unwrap();
         assert_eq!(found(&home, &dirs).1, RuleOrigin::Stale, "a file that was not there");
+    }
+
+    #[test]
+    fn a_snapshot_does_not_extend_monitor_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, env, dirs) = (home(dir.path()), Env::default(), WorkDirs::default());
+        let time = std::time::Duration::from_secs(1);
+        ModeSetting::write_monitor_for(&home, time, tenterhook_home::call_meta::now()).unwrap();
+        write(&home, &env, &dirs).unwrap();
+        let mode = || load_configuration(&home, &env, &dirs);
+        let (read, from) = mode();
+        assert_eq!((read.mode, from), (Mode::Monitor, RuleOrigin::Snapshot));
+        std::thread::sleep(time);
+        let (read, from) = mode();
+        assert_eq!((read.mode, from), (Mode::Enforce, RuleOrigin::Stale));
     }
 
     #[test]

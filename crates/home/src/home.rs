@@ -387,6 +387,11 @@ impl Home {
         self.state.join("approvals.json")
     }
 
+    /// File with calls that the user allowed after a rule had stopped them.
+    pub fn allowances(&self) -> PathBuf {
+        self.state.join("allowances.json")
+    }
+
     /// File with hooks that were switched on or off.
     pub fn switches(&self) -> PathBuf {
         self.state.join("hooks.json")

@@ -11,6 +11,7 @@ use tenterhook_document::{parse, read};
 use tenterhook_policy::{BuiltInPack, Problem, RuleSet};
 
 use crate::home::{Home, make_private_dir, write_atomic};
+use crate::levels::ProtectionLevel;
 use crate::read_file;
 use crate::trust::sha256;
 use tenterhook_error::Failure;
@@ -19,6 +20,8 @@ use tenterhook_error::Failure;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PackList {
+    /// The level of protection, which enables further packs.
+    pub level: ProtectionLevel,
     /// Built-in packs that are off by default and that the user enabled.
     pub enabled: Vec<String>,
     /// Disabled rules and packs.
@@ -97,8 +100,14 @@ impl PackList {
 
     /// Whether a built-in pack is in force.
     pub fn is_on(&self, pack: &BuiltInPack) -> bool {
-        let enabled = pack.on_by_default || self.enabled.iter().any(|name| name == pack.name);
-        enabled && !self.is_disabled(pack.name)
+        self.is_loaded(pack) && !self.is_disabled(pack.name)
+    }
+
+    /// Whether a built-in pack is loaded. If it is disabled, only its locked rules apply.
+    pub(crate) fn is_loaded(&self, pack: &BuiltInPack) -> bool {
+        pack.on_by_default
+            || self.level.enables(pack.name)
+            || self.enabled.iter().any(|name| name == pack.name)
     }
 
     /// Finds an added pack by name.
@@ -118,7 +127,7 @@ impl PackList {
     /// Disables a pack or a rule. Locked rules stay in force regardless.
     pub fn disable(&mut self, name: &str) {
         self.enabled.retain(|other| other != name);
-        let needed = built_in(name).is_none_or(|pack| pack.on_by_default);
+        let needed = built_in(name).is_none_or(|pack| self.is_loaded(pack));
         if needed && !self.is_disabled(name) {
             self.disabled.push(name.to_owned());
         }
@@ -129,6 +138,9 @@ impl PackList {
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let list = |names: &[String]| names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
         let mut text = "# Which packs and rules are on. `tenterhook rules` writes this file.\n".to_owned();
+        if self.level != ProtectionLevel::default() {
+            let _ = writeln!(text, "level: {}", self.level);
+        }
         let _ = writeln!(text, "enabled: [{}]", list(&self.enabled));
         let _ = writeln!(text, "disabled: [{}]", list(&self.disabled));
         if self.sources.is_empty() {
@@ -201,6 +213,7 @@ mod tests {
             files: files.into_iter().collect(),
         };
         let list = PackList {
+            level: ProtectionLevel::Strict,
             enabled: vec!["cloud".to_owned()],
             disabled: vec!["no".to_owned(), "a/b".to_owned()],
             sources: vec![added.clone(), AddedPack { commit: None, files: BTreeMap::new(), ..added }],

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use tenterhook_event::Event;
+use tenterhook_event::{Event, Timestamp};
 use tenterhook_policy::{
     LoadMode, LoadedRules, PriceTable, Problem, RulePage, RuleSet, RuleSettings, RuleSource, SourceLayer,
 };
@@ -15,7 +15,8 @@ use crate::caller_rights::ReadRights;
 use crate::daemon_port;
 use crate::env::Env;
 use crate::hook_files;
-use crate::mode::Mode;
+use crate::levels::ProtectionLevel;
+use crate::mode::{Mode, ModeSetting};
 use crate::ownership_check;
 use crate::packs::PackList;
 use crate::program_files::list_descriptions;
@@ -41,6 +42,10 @@ pub struct Sources {
     pub disabled: Vec<String>,
     /// Whether all rules are only monitored.
     pub monitor: bool,
+    /// The level of protection.
+    pub level: ProtectionLevel,
+    /// When monitor mode ends by itself.
+    pub monitor_until: Option<Timestamp>,
     /// The user's price file for models: its path and its content.
     pub prices: Option<(String, String)>,
     /// Files that describe programs.
@@ -183,10 +188,10 @@ impl Sources {
 
     fn read_mode(&mut self, home: &Home) {
         let source = home.mode().display().to_string();
-        match Mode::read(home) {
-            Ok(Mode::Enforce) => {}
-            Ok(Mode::Monitor) => {
-                self.monitor = true;
+        match ModeSetting::read(home) {
+            Ok(ModeSetting { mode: Mode::Enforce, .. }) => {}
+            Ok(ModeSetting { mode: Mode::Monitor, until, .. }) => {
+                (self.monitor, self.monitor_until) = (true, until);
                 let problem = Problem::for_file(&source, "all rules are only monitored: nothing is denied");
                 self.warnings.push(problem.hint("enforce them again with `tenterhook mode enforce`"));
             }
@@ -208,10 +213,8 @@ impl Sources {
     }
 
     fn add_packs(&mut self, home: &Home, list: &PackList) {
-        let enabled = |pack: &tenterhook_policy::BuiltInPack| {
-            pack.on_by_default || list.enabled.iter().any(|name| name == pack.name)
-        };
-        self.add_built_in_packs(enabled);
+        self.level = list.level;
+        self.add_built_in_packs(|pack| list.is_loaded(pack));
         for name in &list.enabled {
             if crate::packs::built_in(name).is_none() {
                 let source = home.pack_list().display().to_string();

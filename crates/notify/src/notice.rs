@@ -5,14 +5,13 @@
 
 use std::path::PathBuf;
 
+use tenterhook_event::EventId;
 use tenterhook_records::sanitize;
 
 /// Maximum length of the summary.
 const MAX_SUMMARY_CHARS: usize = 200;
 /// Maximum length of names, which agents or rule files choose.
 const MAX_NAME_CHARS: usize = 80;
-/// Characters of the end of an id that commands accept in place of the id.
-const SHORT_ID_CHARS: usize = 6;
 
 /// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
@@ -46,6 +45,8 @@ pub struct Notice {
     pub seconds_left: Option<u64>,
     /// Id of the call.
     pub id: String,
+    /// Short name of the call.
+    pub name: String,
     /// Number of further notices that were merged into this one.
     pub more: u64,
     /// Terminal in which the harness runs; used by the bell only.
@@ -63,6 +64,7 @@ impl Notice {
             rule: None,
             seconds_left: None,
             id: clean(id, MAX_NAME_CHARS),
+            name: id.parse().map(EventId::short_name).unwrap_or_default(),
             more: 0,
             terminal: None,
         }
@@ -98,11 +100,12 @@ impl Notice {
         words.into_iter().flatten().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 
-    /// How the user can answer, if the call waits.
+    /// How the user can answer, or allow a call that was denied.
     pub fn answer_line(&self) -> Option<String> {
         match self.kind {
-            NoticeKind::Approval => Some(format!("tenterhook approvals show {}", self.short_id())),
+            NoticeKind::Approval => Some(format!("tenterhook approvals show {}", self.name)),
             NoticeKind::Asked => Some(format!("answer the prompt of {}", self.harness)),
+            NoticeKind::Denied if !self.name.is_empty() => Some(format!("tenterhook allow {}", self.name)),
             NoticeKind::Denied | NoticeKind::Test => None,
         }
     }
@@ -117,11 +120,6 @@ impl Notice {
             lines.push(format!("and {} more", self.more));
         }
         lines
-    }
-
-    fn short_id(&self) -> &str {
-        let start = self.id.char_indices().rev().nth(SHORT_ID_CHARS - 1).map_or(0, |(at, _)| at);
-        self.id.get(start..).unwrap_or(&self.id)
     }
 }
 
@@ -157,7 +155,7 @@ mod tests {
         assert!(!lines.concat().contains(['\n', '\u{1b}', '\u{7}', '\u{202e}']), "{lines:?}");
         assert_eq!(
             lines.get(1..).unwrap(),
-            ["rule ask-terraform", "52 s left", "tenterhook approvals show 5N7P9D", "and 2 more"]
+            ["rule ask-terraform", "52 s left", "tenterhook approvals show q8y8q", "and 2 more"]
         );
         let long = Notice::new(NoticeKind::Denied, "codex", "1").with_call(None, &"x".repeat(5000), None);
         assert_eq!(long.summary.chars().count(), MAX_SUMMARY_CHARS + 1);

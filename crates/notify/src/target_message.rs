@@ -25,6 +25,7 @@ pub(crate) fn webhook_content(notice: &Notice) -> PostContent {
         "rule": notice.rule,
         "seconds_left": notice.seconds_left,
         "id": notice.id,
+        "name": notice.name,
         "answer": notice.answer_line(),
         "more": notice.more,
     });
@@ -135,6 +136,7 @@ mod tests {
                 "id",
                 "kind",
                 "more",
+                "name",
                 "rule",
                 "seconds_left",
                 "summary",

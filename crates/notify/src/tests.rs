@@ -84,14 +84,14 @@ fn a_webhook_slack_and_ntfy_receive_their_format() {
         json!({
             "version": 1, "kind": "approval", "title": "Tenterhook: approval needed", "harness": "codex",
             "tool": "Bash", "summary": "terraform apply", "rule": "ask-terraform", "seconds_left": 52,
-            "id": "01KA4T8Q0RZV6M8W3T1C5N7P9D", "answer": "tenterhook approvals show 5N7P9D", "more": 0,
+            "id": "01KA4T8Q0RZV6M8W3T1C5N7P9D", "name": "q8y8q", "answer": "tenterhook approvals show q8y8q", "more": 0,
         })
     );
 
     deliver(&TargetKind::Slack(format!("{url}/services/T/B/x")), &notice, &context).unwrap();
     let body: Value = serde_json::from_str(&next().body).unwrap();
     let text = "Tenterhook: approval needed\ncodex · Bash · terraform apply\nrule ask-terraform\n52 s left\n\
-                tenterhook approvals show 5N7P9D";
+                tenterhook approvals show q8y8q";
     assert_eq!(body["text"], text);
     assert_eq!(body["blocks"][0]["text"]["text"], text);
 
@@ -134,7 +134,7 @@ fn the_desktop_program_gets_the_text_as_arguments_and_no_shell_reads_it() {
         fs_err::read_to_string(&out).unwrap(),
         "--app-name=Tenterhook\n--urgency=critical\n--expire-time=52000\n--\nTenterhook: approval needed\n\
          codex · Bash · -h $(touch x); `id` &lt;b&gt;&amp;\nrule ask-terraform\n52 s left\n\
-         tenterhook approvals show 5N7P9D\n"
+         tenterhook approvals show q8y8q\n"
     );
     write_program(directory.path(), "notify-send", "#!/bin/sh\nexit 3\n");
     let failed = deliver(&TargetKind::Desktop, &approval("x"), &context).unwrap_err();

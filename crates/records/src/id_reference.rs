@@ -3,10 +3,12 @@
 //! Finds what a user refers to: a record, session or approval by its number, its id, the beginning or end of its id,
 //! or `last`.
 
+use serde_json::Value;
 use tenterhook_error::Failure;
+use tenterhook_event::EventId;
 use tenterhook_ledger::{Filter, LeafKind, ReadError, Reader, StoredRecord};
 
-use crate::recorded::envelope;
+use crate::recorded::{JsonField as _, envelope};
 
 /// Length of an event id.
 const ID_LETTERS: usize = 26;
@@ -16,6 +18,16 @@ const MIN_ID_LETTERS: usize = 4;
 const MAX_SEARCHED_RECORDS: u64 = 10_000;
 /// Maximum number of candidates that an error lists.
 const MAX_LISTED_CANDIDATES: usize = 5;
+
+/// Verdicts that stop a call until a user answers or allows it.
+const STOPPING_VERDICTS: &[&str] = &["ask", "deny"];
+
+/// Short name of a record about a call that was stopped; `None` for other records.
+pub fn short_name(leaf: &Value) -> Option<String> {
+    let stopped = leaf.field("verdict").as_str().is_some_and(|verdict| STOPPING_VERDICTS.contains(&verdict));
+    let id: EventId = leaf.field("id").as_str().filter(|_| stopped)?.parse().ok()?;
+    Some(id.short_name())
+}
 
 /// Whether a reference means the newest item.
 pub fn is_latest(reference: &str) -> bool {
@@ -65,11 +77,32 @@ pub fn select_by_id<T>(
     }
 }
 
-/// Finds a record by its number, the id of its event, a part of that id, or `last` (the latest decision).
+/// Finds the record of a call that was stopped, like [`find_record`]. `last` is the latest stopped call.
+pub fn find_stopped_call(reader: &Reader, reference: &str) -> Result<Option<StoredRecord>, Failure> {
+    if !is_latest(reference) {
+        return find_record(reader, reference);
+    }
+    let mut latest: Option<StoredRecord> = None;
+    for verdict in STOPPING_VERDICTS {
+        let filter = Filter {
+            kind: Some(LeafKind::Decision),
+            verdict: Some((*verdict).to_owned()),
+            ..Filter::default()
+        };
+        let found = reader.query(&filter, 1).map_err(|error| read_failure(&error))?.records.pop();
+        latest = latest.into_iter().chain(found).max_by_key(|record| record.seq);
+    }
+    Ok(latest)
+}
+
+fn read_failure(error: &ReadError) -> Failure {
+    Failure::internal(error.to_string()).hint("`tenterhook ledger verify` checks the ledger")
+}
+
+/// Finds a record by its number, the id of its event, a part of that id, the short name of a stopped call, or `last`
+/// (the latest decision).
 pub fn find_record(reader: &Reader, reference: &str) -> Result<Option<StoredRecord>, Failure> {
-    let failed = |error: ReadError| {
-        Failure::internal(error.to_string()).hint("`tenterhook ledger verify` checks the ledger")
-    };
+    let failed = |error: ReadError| read_failure(&error);
     if is_latest(reference) {
         let decisions = Filter { kind: Some(LeafKind::Decision), ..Filter::default() };
         return Ok(reader.query(&decisions, 1).map_err(failed)?.records.pop());
@@ -86,11 +119,23 @@ pub fn find_record(reader: &Reader, reference: &str) -> Result<Option<StoredReco
         return Ok(None);
     }
     let recent = reader.query(&Filter::default(), MAX_SEARCHED_RECORDS).map_err(failed)?.records;
-    let candidates = recent.into_iter().filter_map(|record| {
-        let id = envelope(&record).get("id")?.as_str()?.to_owned();
-        Some(IdCandidate { label: format!("{} ({id})", record.seq), id, item: record })
-    });
-    select_by_id(reference, "record", candidates)
+    let wanted_name = reference.to_ascii_lowercase();
+    let mut named = Vec::new();
+    let mut candidates = Vec::new();
+    for record in recent {
+        let leaf = envelope(&record);
+        let Some(id) = leaf.text("id") else { continue };
+        if short_name(&leaf).as_ref() == Some(&wanted_name) {
+            named.push(record.clone());
+        }
+        candidates.push(IdCandidate { label: format!("{} ({id})", record.seq), id, item: record });
+    }
+    match (named.len(), named.pop()) {
+        (1, Some(record)) => Ok(Some(record)),
+        (0, _) => select_by_id(reference, "record", candidates),
+        _ => Err(Failure::user(format!("more than one record has the name `{reference}`"))
+            .hint("use the record number: `tenterhook ledger query` lists it")),
+    }
 }
 
 #[cfg(test)]

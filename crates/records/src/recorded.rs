@@ -11,6 +11,7 @@ use tenterhook_event::{
 use tenterhook_ledger::{Filter, LeafKind, ReadError, Reader, SETTINGS_CHANGE, StoredRecord};
 use tenterhook_paths::LinkMap;
 
+use crate::id_reference::short_name;
 use tenterhook_error::Failure;
 
 /// A recorded decision with its event and outcome. Erased and redacted content is missing.
@@ -82,10 +83,12 @@ pub fn is_erased(record: &StoredRecord) -> bool {
 
 /// Converts a record to the API type.
 pub fn ledger_record(record: &StoredRecord) -> LedgerRecord {
+    let leaf = envelope(record);
     LedgerRecord {
         seq: record.seq,
+        name: short_name(&leaf),
         hash: record.hash.to_string(),
-        leaf: envelope(record),
+        leaf,
         payload: payload(record),
         erased: is_erased(record),
         pruned: record.bytes.is_none(),

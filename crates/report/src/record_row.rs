@@ -4,6 +4,7 @@ use serde_json::Value;
 use tenterhook_event::Decision;
 use tenterhook_event::plain_text::strip_control_characters;
 use tenterhook_ledger::StoredRecord;
+use tenterhook_records::id_reference::short_name;
 use tenterhook_records::recorded::{JsonField as _, decided_by, envelope, payload, tool};
 
 /// A record as one row of a table.
@@ -11,6 +12,8 @@ use tenterhook_records::recorded::{JsonField as _, decided_by, envelope, payload
 pub struct RecordRow {
     /// Sequence number of the record.
     pub seq: u64,
+    /// Short name of a call that was stopped; empty for other records.
+    pub name: String,
     /// Time in UTC, to the second.
     pub at: String,
     /// The harness, or the user who made a change.
@@ -66,7 +69,8 @@ impl RecordRow {
         let what = if record.undelivered { format!("(not delivered) {what}") } else { what };
         let is_foreign = fields.field("session_check").as_str() == Some("unverified");
         let what = if is_foreign { format!("(unverified session) {what}") } else { what };
-        Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, by, reason }
+        let name = short_name(&fields).unwrap_or_default();
+        Self { seq: record.seq, name, at, from, what: what.trim().to_owned(), verdict, by, reason }
     }
 }
 

@@ -13,13 +13,16 @@ use crate::{BOLD, DIM, WARN, tame};
 pub fn approval_text(approval: &Value) -> String {
     let part = |key: &str| tame(approval.field(key).as_str().unwrap_or_default());
     let mut text = format!(
-        "{BOLD}{}{BOLD:#}  {} {}  {DIM}until {}{DIM:#}\n  {WARN}{}{WARN:#}\n",
+        "{BOLD}{}{BOLD:#}  {BOLD}{}{BOLD:#}  {} {}",
+        part("name"),
         part("id"),
         part("source"),
         part("tool"),
-        part("until"),
-        part("wants"),
     );
+    if let Some(until) = approval.field("until").as_str() {
+        let _ = write!(text, "  {DIM}until {}{DIM:#}", tame(until));
+    }
+    let _ = writeln!(text, "\n  {WARN}{}{WARN:#}", part("wants"));
     for reason in approval.field("reasons").as_array().into_iter().flatten() {
         let (by, reason) = (reason.field("by"), reason.field("said"));
         let plain = |value: &Value| tame(value.as_str().unwrap_or_default());

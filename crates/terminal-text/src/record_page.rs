@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use tenterhook_event::Decision;
 use tenterhook_ledger::StoredRecord;
+use tenterhook_records::id_reference::short_name;
 use tenterhook_records::recorded::{JsonField as _, envelope, payload};
 
 use crate::{BOLD, DIM, WARN, describe_verdict, style_of, tame};
@@ -63,6 +64,9 @@ pub fn record_text(record: &StoredRecord, published: bool) -> String {
         let _ = writeln!(text, "  {style}{}{style:#}", describe_verdict(decision));
     }
     text.push('\n');
+    if let Some(name) = short_name(&leaf) {
+        let _ = writeln!(text, "  {DIM}{:<20}{DIM:#} {name}", "name");
+    }
     for name in ENVELOPE_FIELDS {
         if let Some(value) = leaf.get(name) {
             let _ = writeln!(text, "  {DIM}{name:<20}{DIM:#} {}", value_text(value));

@@ -7,8 +7,8 @@ use tenterhook_report::RecordRow;
 
 use crate::{BOLD, DIM, TableLayout, WARN, fit, style_of};
 
-/// A table of records with these columns: number, time, source, verdict, call, and the rule or hook that
-/// decided.
+/// A table of records with these columns: number, time, source, verdict, the name of a stopped call, the call, and the
+/// rule or hook that decided.
 pub struct RecordTable {
     layout: TableLayout,
     /// Width of the call column.
@@ -21,22 +21,29 @@ const SEQ_WIDTH: usize = 7;
 const TIME_WIDTH: usize = 19;
 const SOURCE_WIDTH: usize = 12;
 const VERDICT_WIDTH: usize = 8;
+const NAME_WIDTH: usize = 5;
+/// Most ids of built-in rules fit this width.
+const MIN_BY_WIDTH: usize = 16;
 
 impl RecordTable {
     /// Creates a table with this layout.
     pub fn new(layout: TableLayout) -> Self {
-        let room = layout.width.saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + 5);
-        Self { layout, call_width: room * 2 / 3, by_width: room - room * 2 / 3 }
+        let room = layout
+            .width
+            .saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + NAME_WIDTH + 6);
+        let by_width = (room / 3).max(MIN_BY_WIDTH).min(room);
+        Self { layout, call_width: room - by_width, by_width }
     }
 
     /// Formats the header line.
     pub fn head(&self) -> String {
         format!(
-            "{BOLD}{:>SEQ_WIDTH$} {} {} {} {} {}{BOLD:#}\n",
+            "{BOLD}{:>SEQ_WIDTH$} {} {} {} {} {} {}{BOLD:#}\n",
             "RECORD",
             fit("TIME (UTC)", TIME_WIDTH),
             fit("SOURCE", SOURCE_WIDTH),
             fit("VERDICT", VERDICT_WIDTH),
+            fit("NAME", NAME_WIDTH),
             fit("CALL", self.call_width),
             fit("DECIDED BY", self.by_width).trim_end()
         )
@@ -50,11 +57,12 @@ impl RecordTable {
             None => (WARN, "–"),
         };
         format!(
-            "{DIM}{:>SEQ_WIDTH$} {} {}{DIM:#} {style}{}{style:#} {} {}\n",
+            "{DIM}{:>SEQ_WIDTH$} {} {}{DIM:#} {style}{}{style:#} {} {} {}\n",
             row.seq,
             fit(&row.at, TIME_WIDTH),
             self.layout.cell(&row.from, SOURCE_WIDTH),
             fit(word, VERDICT_WIDTH),
+            fit(&row.name, NAME_WIDTH),
             self.layout.cell(&row.what, self.call_width),
             self.layout.cell(&row.by, self.by_width).trim_end()
         )

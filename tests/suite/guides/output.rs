@@ -2,7 +2,7 @@
 
 //! Compares the output that a page shows with the output of the command.
 //!
-//! Values that differ from run to run (ids, hashes, times, durations, sizes, process ids, the number of built-in rules,
+//! Values that differ from run to run (ids, short names, hashes, times, durations, sizes, process ids, the number of built-in rules,
 //! the account) are treated as equal, and so are runs of blanks. In a page, `…` matches any text within a line. A line
 //! that contains only `…` matches any number of lines.
 
@@ -24,6 +24,7 @@ static VARIABLE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\bversion \d+\.\d+\.\d+", "version V"),
         (r"\bprocess \d+", "process N"),
         (r"\bpid \d+", "pid N"),
+        (r"\b[b-z][2-9][b-z][2-9][b-z]\b", "NAME"),
         (r"\b\d+ rules\b", "N rules"),
         (r"\b\d+ records\b", "N records"),
         (r"\bcheckpoints \d+", "checkpoints N"),

@@ -83,6 +83,15 @@ pub(super) const PAGES: &[Page] = &[
     Page { path: "sdk/python/README.md", ..DEFAULT },
     Page { path: "docs/guide/agent.md", files: &[("model: scripted-1", "session.yaml")], ..DEFAULT },
     Page {
+        path: "docs/guide/allow.md",
+        setup: |reader| {
+            reader.write("~/.config/tenterhook/policy.yaml", ASK_TERRAFORM);
+            guarded(reader);
+            reader.agent_runs("terraform apply");
+        },
+        ..DEFAULT
+    },
+    Page {
         path: "docs/guide/approvals.md",
         setup: |reader| {
             reader.write("~/.config/tenterhook/policy.yaml", ASK_TERRAFORM);

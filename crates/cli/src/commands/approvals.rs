@@ -24,11 +24,11 @@ approved, not one that took its place in the meantime. A guarded agent cannot ap
 
 Examples:
   tenterhook approvals list
-  tenterhook approvals approve 4RRF            a part of the id is enough
+  tenterhook approvals approve k7f2m           by short name; a part of the id is enough, too
   tenterhook approvals approve 15              by record number
   tenterhook approvals totp enroll             set up codes
-  tenterhook approvals approve 4RRF --for session
-  tenterhook approvals deny 4RRF --note 'not on a Friday'
+  tenterhook approvals approve k7f2m --for session
+  tenterhook approvals deny k7f2m --note 'not on a Friday'
   tenterhook approvals notify                  test the notifications";
 
 /// List and answer calls that wait for an approval
@@ -45,12 +45,12 @@ enum Command {
     List,
     /// Show one waiting call with all its arguments
     Show {
-        /// Record number of the call, its id or a part of it, or `last`
+        /// Short name or record number of the call, its id or a part of it, or `last`
         id: String,
     },
     /// Approve a call
     Approve {
-        /// Record number of the call, its id or a part of it, or `last`
+        /// Short name or record number of the call, its id or a part of it, or `last`
         id: String,
         /// What the approval covers
         #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
@@ -63,7 +63,7 @@ enum Command {
     },
     /// Deny a call
     Deny {
-        /// Record number of the call, its id or a part of it, or `last`
+        /// Short name or record number of the call, its id or a part of it, or `last`
         id: String,
         /// Reason; the agent reads it, and it is recorded
         #[arg(long, value_name = "TEXT")]
@@ -192,11 +192,16 @@ fn get_approval(context: &Context, reference: &str) -> Result<Value, CommandErro
     ask::get(context.home()?, &path)?.ok_or_else(no_daemon)
 }
 
-/// Resolves a waiting call by its record number, its id, a part of it, or `last`. An unknown id is passed on, and the
+/// Resolves a waiting call by its record number, its short name, its id, a part of it, or `last`. An unknown id is passed on, and the
 /// daemon reports it.
 fn resolve_id(context: &Context, reference: &str) -> Result<String, CommandError> {
     let answer = ask::get(context.home()?, "/v1/approvals")?.ok_or_else(no_daemon)?;
     let pending = answer.field("pending").as_array().map(Vec::as_slice).unwrap_or_default();
+    let name = reference.to_ascii_lowercase();
+    let mut named = pending.iter().filter(|approval| approval.field("name") == name.as_str());
+    if let (Some(approval), None) = (named.next(), named.next()) {
+        return Ok(approval.text("id").unwrap_or_default());
+    }
     let mut ids: Vec<_> = pending.iter().filter_map(|approval| approval.field("id").as_str()).collect();
     // Ids sort by time.
     ids.sort_unstable_by(|a, b| b.cmp(a));

@@ -29,10 +29,10 @@ Exit codes: 0 evaluated; 1 a line could not be read; 2 wrong usage.
 With --exit-code: 0 none or allow, 3 ask, 4 deny (the strictest of all lines).
 
 Examples:
-  tenterhook judge --shell 'rm -rf ~/work'
-  tenterhook judge --shell 'terraform destroy' --policy my-rules.yaml --json
-  tenterhook judge --shell 'python3 -q' --harness codex
-  tenterhook judge --jsonl commands.jsonl --cwd /srv/app > verdicts.jsonl";
+  tenterhook rules judge --shell 'rm -rf ~/work'
+  tenterhook rules judge --shell 'terraform destroy' --policy my-rules.yaml --json
+  tenterhook rules judge --shell 'python3 -q' --harness codex
+  tenterhook rules judge --jsonl commands.jsonl --cwd /srv/app > verdicts.jsonl";
 
 /// Evaluate rules for one command or many, without hooks
 #[derive(Debug, clap::Args)]
@@ -75,15 +75,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let strictest = match (&args.shell, &args.jsonl) {
         (Some(command), _) => judge_one(context, &book, &make_event(command, cwd))?,
         (None, file) => {
-            let input: Box<dyn Read> =
-                if let Some(path) = file.as_deref().filter(|path| *path != Path::new("-")) {
-                    Box::new(fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?)
-                } else {
-                    read_input::refuse_terminal_input(
-                        "for example `tenterhook judge --jsonl commands.jsonl`, or `--shell 'rm -rf ~/'`",
-                    )?;
-                    Box::new(std::io::stdin().lock())
-                };
+            let input: Box<dyn Read> = if let Some(path) =
+                file.as_deref().filter(|path| *path != Path::new("-"))
+            {
+                Box::new(fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?)
+            } else {
+                read_input::refuse_terminal_input(
+                    "for example `tenterhook rules judge --jsonl commands.jsonl`, or `--shell 'rm -rf ~/'`",
+                )?;
+                Box::new(std::io::stdin().lock())
+            };
             let make_event = |command: &str, place: Option<&str>| make_event(command, place.or(cwd));
             let judged = judge_lines(&book, BufReader::with_capacity(1 << 16, input), &make_event)?;
             if judged.has_unreadable {

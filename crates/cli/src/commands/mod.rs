@@ -41,6 +41,7 @@ pub(crate) use old_names::RENAMED_COMMANDS;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use tenterhook_allow_commands::allow;
 use tenterhook_ledger_commands::{ledger, sessions};
 
 use self::daemon::{serve, service, start, status, stop};
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Adopt(adopt::Args),
     Explain(explain::Args),
     Check(check::Args),
+    #[command(hide = true)]
     Judge(judge::Args),
     Ledger(ledger::Args),
     Sessions(sessions::Args),
@@ -93,6 +95,7 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Service(service::Args),
     Doctor(doctor::Args),
+    Allow(allow::Args),
     Mode(mode::Args),
     Undo(undo::Args),
     Approvals(approvals::Args),
@@ -132,6 +135,7 @@ impl Command {
             | Self::Hooks(_)
             | Self::New(_)
             | Self::Dashboard(_)
+            | Self::Allow(_)
             | Self::Mode(_)
             | Self::Undo(_)
             | Self::Approvals(_) => true,
@@ -192,6 +196,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Tui(args) => tui::run(context, &args),
         Command::Service(args) => service::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
+        Command::Allow(args) => allow::run(context, &args),
         Command::Mode(args) => mode::run(context, &args),
         Command::Undo(args) => undo::run(context, &args),
         Command::Approvals(args) => approvals::run(context, &args),

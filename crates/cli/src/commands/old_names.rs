@@ -16,6 +16,7 @@ pub(crate) const RENAMED_COMMANDS: &[(&str, &str)] = &[
     ("adopt", "hooks adopt"),
     ("completions", "self completions"),
     ("detect", "install --list"),
+    ("judge", "rules judge"),
     ("new hook", "hooks new"),
     ("new rule", "rules new"),
     ("policy backtest", "rules backtest"),

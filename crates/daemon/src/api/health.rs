@@ -45,6 +45,7 @@ fn report(daemon: &Daemon) -> HealthReport {
         hook_versions: daemon.hook_versions.list(),
         answered: daemon.answered.load(Ordering::Relaxed),
         mode: enforcement_mode(base.mode),
+        mode_until: base.sources.monitor_until,
         pending: daemon.approvals.count(),
         generation: base.generation.name().to_owned(),
         problems: file_problems(&base.problems),

@@ -23,20 +23,23 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn get(State(daemon): State<Arc<Daemon>>) -> Json<ModeState> {
-    Json(ModeState { mode: enforcement_mode(daemon.generations.base().mode), changed: None })
+    let base = daemon.generations.base();
+    Json(ModeState { mode: enforcement_mode(base.mode), changed: None, until: base.sources.monitor_until })
 }
 
 async fn put(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    RequestBody(ModeRequest { mode, proof }): RequestBody<ModeRequest>,
+    RequestBody(ModeRequest { mode, time_s, proof }): RequestBody<ModeRequest>,
 ) -> Result<Json<ModeState>, ApiError> {
     let wanted = match mode {
         EnforcementMode::Enforce => Mode::Enforce,
         EnforcementMode::Monitor => Mode::Monitor,
     };
-    let changed = mode_change::set_mode(&daemon, wanted, peer, &proof).await?;
-    Ok(Json(ModeState { mode, changed: Some(changed) }))
+    let time = time_s.map(std::time::Duration::from_secs);
+    let changed = mode_change::set_mode(&daemon, wanted, time, peer, &proof).await?;
+    let until = daemon.generations.base().sources.monitor_until;
+    Ok(Json(ModeState { mode, changed: Some(changed), until }))
 }
 
 pub(super) fn enforcement_mode(mode: Mode) -> EnforcementMode {

@@ -5,10 +5,9 @@
 use serde_json::{Value, json};
 use tenterhook_api::Approval;
 use tenterhook_error::Failure;
-use tenterhook_event::{Decision, Event, HookCall, Origin};
+use tenterhook_event::{HookCall, Origin};
 use tenterhook_guard::rule_draft;
-use tenterhook_home::{Sources, WorkDirs, append_rule, make_private_dir, regular_file, write_atomic};
-use tenterhook_policy::{EvalEnvironment, SessionState};
+use tenterhook_home::{append_rule, make_private_dir, regular_file, write_atomic};
 
 use crate::daemon::Daemon;
 
@@ -51,7 +50,7 @@ pub(super) fn prepare(daemon: &Daemon, approval: &Approval, call: &HookCall) -> 
     let path = daemon.home.policy();
     let before = regular_file(&path)?.unwrap_or_default();
     let text = append_rule(&path.display().to_string(), &before, &rule, &id)?;
-    if still_asks(daemon, &event, &text) {
+    if rule_draft::policy_still_stops(&daemon.home, daemon.generations.env(), &event, &text) {
         return Err(cannot(format!(
             "the call would still not pass with an exception: {} is locked, or parts of the call cannot be analysed",
             rules.join(", ")
@@ -78,17 +77,4 @@ fn rule_yaml(id: &str, approval: &Approval, rules: &[&str], conditions: &Value, 
     lines.extend(cwd.map(|cwd| format!("  when: {}", json!(format!("event.cwd == {}", json!(cwd))))));
     lines.extend(["  verdict: allow".to_owned(), format!("  overrides: {}\n", json!(rules))]);
     lines.join("\n")
-}
-
-/// Whether this policy would still ask about the call or deny it.
-fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
-    let env = daemon.generations.env();
-    let mut sources = Sources::collect(&daemon.home, env, &WorkDirs::of(event));
-    sources.replace_policy(&daemon.home.policy(), policy);
-    let loaded = sources.load();
-    let home = env.home.as_deref().and_then(std::path::Path::to_str);
-    let around = EvalEnvironment { home, programs: loaded.rules.programs(), ..EvalEnvironment::default() };
-    let facts = tenterhook_policy::facts(event, &around);
-    let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
-    judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
 }

@@ -25,6 +25,7 @@ pub(super) fn describe_call(call: &HookCall, outcome: &Outcome, until: Instant) 
     };
     let mut approval = Approval {
         id: event.id,
+        name: event.id.short_name(),
         digest: String::new(),
         since: Timestamp::from_unix_ms(since),
         until: Timestamp::from_unix_ms(since.saturating_add(left)),

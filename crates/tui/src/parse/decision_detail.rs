@@ -10,6 +10,8 @@ use super::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DecisionDetail {
     pub(crate) line: DecisionRow,
+    /// Short name of a call that was stopped; empty for other decisions.
+    pub(crate) name: String,
     pub(crate) native_event: String,
     pub(crate) recorded: String,
     pub(crate) origin: String,
@@ -75,6 +77,7 @@ impl DecisionDetail {
         });
         Some(Self {
             line,
+            name: text_field(record, "name"),
             native_event: text_field(fields, "native_event"),
             recorded: text_field(fields, "recorded"),
             origin: text_field(fields, "origin"),

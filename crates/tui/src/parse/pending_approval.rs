@@ -9,6 +9,8 @@ use crate::message::ShownCall;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PendingApproval {
     pub(crate) id: String,
+    /// Short name of the call.
+    pub(crate) name: String,
     pub(crate) digest: String,
     pub(crate) since: u64,
     pub(crate) until: u64,
@@ -35,6 +37,7 @@ impl PendingApproval {
     fn parse(card: &Value) -> Self {
         Self {
             id: text_field(card, "id"),
+            name: text_field(card, "name"),
             digest: text_field(card, "digest"),
             since: time_ms(card, "since"),
             until: time_ms(card, "until"),

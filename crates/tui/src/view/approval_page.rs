@@ -27,6 +27,7 @@ pub(super) fn approval_lines(
         Line::from(vec![
             Span::raw(format!("{} ", card.harness)),
             Span::styled(card.tool.clone(), theme.bold()),
+            Span::styled(format!("  {}", card.name), theme.bold()),
             Span::styled(format!("  since {}  ", clock_time(card.since, clock)), theme.dim()),
             Span::styled(text, style),
         ]),

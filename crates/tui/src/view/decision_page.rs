@@ -25,6 +25,10 @@ pub(super) fn decision_lines(
         Span::styled(line.verdict.label(), theme.verdict(line.verdict)),
         Span::raw(format!("  {} ", line.harness)),
         Span::styled(line.tool.clone(), theme.bold()),
+        Span::styled(
+            if found.name.is_empty() { String::new() } else { format!("  {}", found.name) },
+            theme.bold(),
+        ),
         Span::styled(format!("  {} · {}", line.event, date_time(line.ts, clock)), theme.dim()),
     ]));
     lines.extend(wrapped_lines(&line.gist, theme.bold(), width));

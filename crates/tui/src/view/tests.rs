@@ -113,7 +113,7 @@ fn timeline() -> Value {
 
 pub(crate) fn approvals_json(wants: &str) -> Value {
     json!({"pending": [{
-        "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "digest": "d-1", "since": "2026-11-15T20:00:20.000Z", "until": "2026-11-15T20:01:13.000Z",
+        "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "name": "k7f2m", "digest": "d-1", "since": "2026-11-15T20:00:20.000Z", "until": "2026-11-15T20:01:13.000Z",
         "source": "codex", "event": "PreToolUse", "session": "s-2", "cwd": "/home/dev/shop", "user": "dev",
         "tool": "Bash", "wants": wants, "args": {"command": wants},
         "reasons": [{"by": "rule:ask-make", "said": "builds need approval"}],

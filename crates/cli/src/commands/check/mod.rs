@@ -156,5 +156,8 @@ fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         servers: KnownServers::Unknown,
         file_rights: FileRights::None,
         snapshots: None,
+        allowances: None,
+        monitor_until: None,
+        level: tenterhook_home::ProtectionLevel::default(),
     })
 }

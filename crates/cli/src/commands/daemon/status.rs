@@ -89,7 +89,11 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
         report += &format!("{WARN}warning{WARN:#}: {text}\n");
     }
     if health.get("mode").and_then(Value::as_str) == Some("monitor") {
-        let text = "monitor mode: verdicts are only recorded; `tenterhook mode enforce` enforces them";
+        let until = health.get("mode_until").and_then(Value::as_str);
+        let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+        let text = format!(
+            "monitor mode{until}: verdicts are only recorded; `tenterhook mode enforce` enforces them"
+        );
         report += &format!("{WARN}warning{WARN:#}: {text}\n");
     }
     if let Some(waiting) = health.get("pending").and_then(Value::as_u64).filter(|waiting| *waiting > 0) {

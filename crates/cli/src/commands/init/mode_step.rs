@@ -27,7 +27,7 @@ impl InitStep for ModeStep {
     }
 
     fn plan(&self, site: &InitSite<'_>) -> Result<StepPlan, CommandError> {
-        let current = read_mode(site.home)?;
+        let (current, _) = read_mode(site.home)?;
         let choice = |(mode, id, label): &(Mode, &'static str, &str)| StepChoice {
             note: format!("  {id}"),
             is_done: *mode == current,

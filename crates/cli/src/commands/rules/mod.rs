@@ -16,6 +16,9 @@ pub(super) mod trust;
 
 use std::process::ExitCode;
 
+use tenterhook_allow_commands::{rules_from, rules_level, rules_suggest};
+
+use crate::commands::judge;
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -31,7 +34,9 @@ Examples:
   tenterhook rules list
   tenterhook rules search docker
   tenterhook rules new --from ask-before-deploy
+  tenterhook rules from 'terraform apply' --verdict ask
   tenterhook rules test rules.test.yaml
+  tenterhook rules level strict
   tenterhook rules enable cloud
   tenterhook rules add https://example.com/our-rules.git";
 
@@ -49,8 +54,12 @@ enum Command {
     Show(list::ShowArgs),
     Search(list::SearchArgs),
     New(new::Args),
+    From(rules_from::Args),
+    Suggest(rules_suggest::Args),
     Test(test::Args),
     Backtest(backtest::Args),
+    Judge(judge::Args),
+    Level(rules_level::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
     Trust(trust::TrustFileArgs),
@@ -68,8 +77,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Show(args) => list::show(context, args),
         Command::Search(args) => list::search(context, args),
         Command::New(args) => new::run(context, args),
+        Command::From(args) => rules_from::run(context, args),
+        Command::Suggest(args) => rules_suggest::run(context, args),
         Command::Test(args) => test::run(context, args),
+        Command::Judge(args) => judge::run(context, args),
         Command::Backtest(args) => backtest::run(context, args),
+        Command::Level(args) => rules_level::run(context, args),
         Command::Enable(args) => enable::enable(context, args),
         Command::Disable(args) => enable::disable(context, args),
         Command::Trust(args) => trust::trust(context, args),
