@@ -48,6 +48,7 @@ mod demo;
 mod doctor;
 mod doctor_prove;
 mod first_use;
+mod egress_proxy;
 mod fixtures;
 mod generated;
 mod guarded_run;

@@ -19,7 +19,7 @@ use crate::run_files::{self, FileFindings, RunFiles};
 use crate::session_memory::SessionMemory;
 use crate::undo_call::{CallSnapshots, RestJudgement};
 use crate::written_files::{self, WrittenFindings};
-use crate::{session_branches, session_files, session_shell, session_trees, symlinks};
+use crate::{network_connect, session_branches, session_files, session_shell, session_trees, symlinks};
 
 /// Evaluates the rules of one configuration, with the state of the session and the files that a call runs.
 pub(crate) struct RuleJudge {
@@ -367,6 +367,7 @@ impl RuleJudge {
             PolicyJudgement::default()
         };
         let mut findings = judged.findings;
+        findings.extend(network_connect::refuse_inner_address(event, &findings));
         findings.extend(self.report_changed_files(event, &mut access));
         if event.event == EventKind::SessionStart && self.problems > 0 {
             // Users who do not run `tenterhook check` must still learn that a rule does not apply.

@@ -56,7 +56,12 @@ pub(crate) async fn serve<J: ConnectionJudge, R: NameResolver>(
     let request = match request {
         Ok(Ok(Some(Ok(request)))) => request,
         Ok(Ok(Some(Err(invalid)))) => {
-            shared.observe(ConnectionEvent::Refused { id, target: None, refusal: invalid.refusal });
+            shared.observe(ConnectionEvent::Refused {
+                id,
+                target: None,
+                refusal: invalid.refusal,
+                judged: false,
+            });
             // The client may be gone; the connection ends in any case.
             let _ = client.write_all(&invalid.reply).await;
             return close_gently(&mut client).await;
@@ -73,7 +78,7 @@ pub(crate) async fn serve<J: ConnectionJudge, R: NameResolver>(
             &refusal,
             &request.target,
         );
-        shared.observe(ConnectionEvent::Refused { id, target: Some(request.target), refusal });
+        shared.observe(ConnectionEvent::Refused { id, target: Some(request.target), refusal, judged: false });
         let _ = client.write_all(&reply).await;
         return close_gently(&mut client).await;
     };
@@ -100,7 +105,12 @@ async fn serve_request<J: ConnectionJudge, R: NameResolver>(
             let (status, code, refusal) = describe_failure(&error);
             let reply = reply_to(protocol, status, code, &refusal, &target);
             shared.observe(match error {
-                DialError::Refused(refusal) => ConnectionEvent::Refused { id, target: Some(target), refusal },
+                DialError::Judged(refusal) => {
+                    ConnectionEvent::Refused { id, target: Some(target), refusal, judged: true }
+                }
+                DialError::Refused(refusal) => {
+                    ConnectionEvent::Refused { id, target: Some(target), refusal, judged: false }
+                }
                 _ => ConnectionEvent::Failed { id, target, reason: refusal.reason },
             });
             let _ = client.write_all(&reply).await;
@@ -268,7 +278,9 @@ fn connection_request(
 
 fn describe_failure(error: &DialError) -> (HttpStatus, SocksReply, ConnectionRefusal) {
     match error {
-        DialError::Refused(refusal) => (HttpStatus::Forbidden, SocksReply::NotAllowed, refusal.clone()),
+        DialError::Judged(refusal) | DialError::Refused(refusal) => {
+            (HttpStatus::Forbidden, SocksReply::NotAllowed, refusal.clone())
+        }
         DialError::Unresolved(reason) => {
             (HttpStatus::BadGateway, SocksReply::HostUnreachable, ConnectionRefusal::new(reason))
         }

@@ -20,7 +20,9 @@ const MAX_ADDRESSES: usize = 32;
 /// Why there is no connection.
 #[derive(Debug)]
 pub(crate) enum DialError {
-    /// The judge or the check of the addresses refused the target.
+    /// The judge refused the target.
+    Judged(ConnectionRefusal),
+    /// The check of the addresses refused the target.
     Refused(ConnectionRefusal),
     /// The name could not be resolved.
     Unresolved(String),
@@ -82,7 +84,7 @@ pub(crate) async fn check_target<J: ConnectionJudge, R: NameResolver>(
 /// Asks the judge. An address that is not public must be allowed explicitly, whatever the judge is.
 async fn judge_one<J: ConnectionJudge>(judge: &J, request: &ConnectionRequest) -> Result<(), DialError> {
     match judge.judge(request).await {
-        ConnectionVerdict::Refuse(refusal) => Err(DialError::Refused(refusal)),
+        ConnectionVerdict::Refuse(refusal) => Err(DialError::Judged(refusal)),
         ConnectionVerdict::Allow { explicit: false } if request.needs_explicit_allow() => {
             Err(DialError::Refused(not_public(request)))
         }

@@ -29,6 +29,8 @@ pub enum ConnectionEvent {
         target: Option<ConnectionTarget>,
         /// The reason.
         refusal: ConnectionRefusal,
+        /// Whether the judge refused it, and not the proxy itself.
+        judged: bool,
     },
     /// An allowed connection could not be made.
     Failed {

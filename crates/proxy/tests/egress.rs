@@ -200,7 +200,7 @@ async fn half_closed_tunnels_deliver_the_rest() {
     let proxy = loopback_proxy();
     let mut client = TcpStream::connect(proxy.address).await.unwrap();
     client.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();
-    client.write_all(&[b'x'; 300_000]).await.unwrap();
+    client.write_all(&vec![b'x'; 300_000]).await.unwrap();
     client.shutdown().await.unwrap();
     let mut reply = String::new();
     client.read_to_string(&mut reply).await.unwrap();
