@@ -45,7 +45,8 @@ impl<'a> ProxiedRun<'a> {
         register_run(&home, &run).unwrap();
         let env = Env { home: Some(test.path("person")), ..Env::default() };
         let context = RunContext { ask_wait, ..RunContext::new(home, env, run.clone()) };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         runtime.spawn(serve_for_run(listener, context));
         Self { test, first, run, port, runtime }
     }
@@ -53,7 +54,9 @@ impl<'a> ProxiedRun<'a> {
     /// Runs curl through the proxy. Standard output is the body, after a line with the status.
     fn curl(&self, words: &[&str]) -> CommandOutput {
         let proxy = format!("http://127.0.0.1:{}", self.port);
-        let words = [&["-sS", "--noproxy", "", "--max-time", "20", "-w", "\n%{http_code} %{http_connect}"], words].concat();
+        let words =
+            [&["-sS", "--noproxy", "", "--max-time", "20", "-w", "\n%{http_code} %{http_connect}"], words]
+                .concat();
         let mut command = self.test.command(Path::new("/usr/bin/curl"), &words);
         command.env("http_proxy", &proxy).env("https_proxy", &proxy);
         self.test.run_command(command, b"")
@@ -155,7 +158,11 @@ fn connections_are_judged_by_the_rules_and_recorded() {
         let denied = run.curl(&["http://tracker.example/pixel"]);
         assert!(denied.stdout.ends_with("\n403 000"), "{}{}", denied.stdout, denied.stderr);
         assert!(denied.stdout.contains("reason: this host collects data\n"), "{}", denied.stdout);
-        assert!(denied.stdout.contains("suggestion: use the mirror at mirror.example\n"), "{}", denied.stdout);
+        assert!(
+            denied.stdout.contains("suggestion: use the mirror at mirror.example\n"),
+            "{}",
+            denied.stdout
+        );
         let tunnel = run.curl(&["https://A.Tracker.Example./"]);
         assert!(tunnel.exit != 0 && tunnel.stdout.ends_with(" 403"), "{}{}", tunnel.stdout, tunnel.stderr);
         let allowed = run.curl(&[&format!("http://127.0.0.1:{port}/x")]);
@@ -185,7 +192,10 @@ fn connections_are_judged_by_the_rules_and_recorded() {
         for leaf in ended {
             let output = &leaf["stored"]["detail"]["tool_output"];
             assert_eq!(output["end"], "finished", "{leaf}");
-            assert!(output["received"].as_u64().unwrap() > 5 && output["sent"].as_u64().unwrap() > 20, "{leaf}");
+            assert!(
+                output["received"].as_u64().unwrap() > 5 && output["sent"].as_u64().unwrap() > 20,
+                "{leaf}"
+            );
         }
         let one = &run.wait_for_records(7)[0];
         assert_eq!(one["nudge"], "use the mirror at mirror.example", "{one}");
@@ -204,7 +214,11 @@ fn inner_addresses_need_a_rule_and_questions_end_in_time() {
     let _daemon = SocketDaemon::of(&test);
     let run = ProxiedRun::start(&test);
     let port = hello_server();
-    for url in [format!("http://127.0.0.1:{port}/"), format!("http://2130706433:{port}/"), format!("http://localhost:{port}/")] {
+    for url in [
+        format!("http://127.0.0.1:{port}/"),
+        format!("http://2130706433:{port}/"),
+        format!("http://localhost:{port}/"),
+    ] {
         // curl would write the usual form of the address itself.
         let mut stream = TcpStream::connect(("127.0.0.1", run.port)).unwrap();
         let host = url.trim_start_matches("http://").trim_end_matches('/');
@@ -212,7 +226,10 @@ fn inner_addresses_need_a_rule_and_questions_end_in_time() {
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();
         assert!(reply.starts_with("HTTP/1.1 403 "), "{url}: {reply}");
-        assert!(reply.contains("is not a public address (loopback)") && reply.contains("suggestion: "), "{reply}");
+        assert!(
+            reply.contains("is not a public address (loopback)") && reply.contains("suggestion: "),
+            "{reply}"
+        );
     }
     let metadata = run.curl(&["http://169.254.169.254/latest/meta-data/"]);
     assert!(metadata.stdout.ends_with("403 000"), "{}", metadata.stdout);
@@ -241,10 +258,12 @@ fn git_clones_through_the_proxy() {
     let mut server = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let port: u16 = line.split("port ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap();
+    let port: u16 =
+        line.split("port ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap();
     write_rules(&test, port);
     let run = ProxiedRun::start(&test);
-    let mut clone = test.command(&git, &["clone", "-q", &format!("http://127.0.0.1:{port}/served.git"), "copy"]);
+    let mut clone =
+        test.command(&git, &["clone", "-q", &format!("http://127.0.0.1:{port}/served.git"), "copy"]);
     clone.env("http_proxy", format!("http://127.0.0.1:{}", run.port)).env("no_proxy", "");
     let cloned = test.run_command(clone, b"");
     server.kill().unwrap();
@@ -297,7 +316,11 @@ fn every_process_of_a_registered_run_is_the_agent() {
         register_run(&home, &run).unwrap();
         register_run(&home, &run).unwrap();
         let status = test.run(&["status"]);
-        assert!(status.stdout.contains(&format!("sandboxed   `the agent` ({level}, process {pid})")), "{}", status.stdout);
+        assert!(
+            status.stdout.contains(&format!("sandboxed   `the agent` ({level}, process {pid})")),
+            "{}",
+            status.stdout
+        );
         let runs = test.run(&["status", "--json"]).json()["runs"].clone();
         assert_eq!((&runs[0]["level"], &runs[0]["init_pid"]), (&json!(level), &json!(pid)));
 
@@ -321,7 +344,11 @@ fn every_process_of_a_registered_run_is_the_agent() {
             assert_eq!((&tried["how"], &tried["status"]), (&json!(how), &json!(403)), "{tried}");
         }
         let registered = next();
-        assert_eq!((&registered["how"], &registered["status"]), (&json!("registration"), &json!(403)), "{registered}");
+        assert_eq!(
+            (&registered["how"], &registered["status"]),
+            (&json!("registration"), &json!(403)),
+            "{registered}"
+        );
         assert_eq!(next()["status"], 0, "a hook of the run is answered");
         let records = test.records();
         let hook = records.iter().find(|leaf| leaf["native_event"] == "PreToolUse").unwrap();

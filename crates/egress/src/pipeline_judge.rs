@@ -50,14 +50,16 @@ impl PipelineJudge {
         let (state, asked) = (Arc::clone(&self.state), call.clone());
         let answer = tokio::task::spawn_blocking(move || ask_daemon(&state.home, &asked, wait)).await;
         match answer.map_err(|error| error.to_string())? {
-            DaemonAnswer::Outcome(outcome) => Ok(*outcome),
-            DaemonAnswer::Failed(why) => Err(why),
-            DaemonAnswer::NotRunning => self.evaluate_in_process(call).await,
+            ConnectionAnswer::Outcome(outcome) => Ok(*outcome),
+            ConnectionAnswer::Failed(why) => Err(why),
+            ConnectionAnswer::NotRunning => self.evaluate_in_process(call).await,
         }
     }
 
     /// Evaluates with the same rules and hooks in this process, and spools the decision for the ledger.
-    async fn evaluate_in_process(&self, call: HookCall) -> Result<Outcome, String> {
+    async fn evaluate_in_process(&self, mut call: HookCall) -> Result<Outcome, String> {
+        // The daemon sets the account itself.
+        call.event.agent.user = Some(tenterhook_home::env::current_user());
         let (state, dirs) = (Arc::clone(&self.state), WorkDirs::of(&call.event));
         let open = tokio::task::spawn_blocking(move || {
             state.home.create()?;
@@ -86,16 +88,16 @@ impl ConnectionJudge for PipelineJudge {
 }
 
 /// The daemon's answer to an event.
-enum DaemonAnswer {
+enum ConnectionAnswer {
     Outcome(Box<Outcome>),
     Failed(String),
     NotRunning,
 }
 
-fn ask_daemon(home: &Home, call: &HookCall, wait: Duration) -> DaemonAnswer {
+fn ask_daemon(home: &Home, call: &HookCall, wait: Duration) -> ConnectionAnswer {
     let body = match serde_json::to_value(&call.event) {
         Ok(body) => body,
-        Err(error) => return DaemonAnswer::Failed(error.to_string()),
+        Err(error) => return ConnectionAnswer::Failed(error.to_string()),
     };
     let path = match wait.as_millis() {
         0 => "/v1/events".to_owned(),
@@ -103,17 +105,17 @@ fn ask_daemon(home: &Home, call: &HookCall, wait: Duration) -> DaemonAnswer {
     };
     match ask::request_within(home, "POST", &path, Some(&body), DECISION_TIMEOUT + wait) {
         Ok(Some(answer)) => read_outcome(answer),
-        Ok(None) => DaemonAnswer::NotRunning,
+        Ok(None) => ConnectionAnswer::NotRunning,
         // A daemon that stops or crashes does not answer; the event has the same id in both places, so it counts once.
-        Err(_) if !ask::is_up(home) => DaemonAnswer::NotRunning,
-        Err(failure) => DaemonAnswer::Failed(failure.message),
+        Err(_) if !ask::is_up(home) => ConnectionAnswer::NotRunning,
+        Err(failure) => ConnectionAnswer::Failed(failure.message),
     }
 }
 
-fn read_outcome(answer: Value) -> DaemonAnswer {
+fn read_outcome(answer: Value) -> ConnectionAnswer {
     match serde_json::from_value(answer) {
-        Ok(outcome) => DaemonAnswer::Outcome(Box::new(outcome)),
-        Err(error) => DaemonAnswer::Failed(format!("unexpected answer of the daemon: {error}")),
+        Ok(outcome) => ConnectionAnswer::Outcome(Box::new(outcome)),
+        Err(error) => ConnectionAnswer::Failed(format!("unexpected answer of the daemon: {error}")),
     }
 }
 
