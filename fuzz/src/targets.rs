@@ -309,7 +309,8 @@ fn forwarded_head_is_one_request(text: &str) -> Result<(), String> {
     let Some(sent) = head.to_target() else { return Ok(()) };
     let sent = String::from_utf8_lossy(&sent);
     let hosts = sent.split("\r\n").filter(|line| line.to_ascii_lowercase().starts_with("host:")).count();
-    let is_one = sent.find("\r\n\r\n") == Some(sent.len() - 4) && !sent.replace("\r\n", "").contains(['\r', '\n']);
+    let is_one =
+        sent.find("\r\n\r\n") == Some(sent.len() - 4) && !sent.replace("\r\n", "").contains(['\r', '\n']);
     if hosts != 1 || !is_one {
         return Err(format!("{sent:?} is not one request for one host"));
     }

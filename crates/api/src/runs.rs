@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sandboxed runs of agents (`tenterhook run --sandbox`).
+//! Sandboxed runs of agents.
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{EventId, SandboxLevel, Timestamp};

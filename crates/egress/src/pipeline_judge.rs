@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tenterhook_api::RunRegistration;
 use tenterhook_daemon_control::ask;
+use tenterhook_error::Failure;
 use tenterhook_event::{Decision, HookCall, Outcome};
 use tenterhook_guard::CallPipeline;
 use tenterhook_home::{Env, Home, WorkDirs};
@@ -45,19 +46,20 @@ impl PipelineJudge {
     }
 
     /// Evaluates and records an event. `wait` is the maximum time that an `ask` waits for a user.
-    pub(crate) async fn evaluate(&self, call: HookCall, wait: Duration) -> Result<Outcome, String> {
-        let Ok(_permit) = self.state.evaluations.acquire().await else { return Err("ended".to_owned()) };
+    pub(crate) async fn evaluate(&self, call: HookCall, wait: Duration) -> Result<Outcome, Failure> {
+        let permit = self.state.evaluations.acquire().await;
+        let _permit = permit.map_err(|_| Failure::internal("the proxy has ended"))?;
         let (state, asked) = (Arc::clone(&self.state), call.clone());
         let answer = tokio::task::spawn_blocking(move || ask_daemon(&state.home, &asked, wait)).await;
-        match answer.map_err(|error| error.to_string())? {
+        match answer.map_err(|error| Failure::internal(error.to_string()))? {
             ConnectionAnswer::Outcome(outcome) => Ok(*outcome),
-            ConnectionAnswer::Failed(why) => Err(why),
+            ConnectionAnswer::Failed(failure) => Err(failure),
             ConnectionAnswer::NotRunning => self.evaluate_in_process(call).await,
         }
     }
 
     /// Evaluates with the same rules and hooks in this process, and spools the decision for the ledger.
-    async fn evaluate_in_process(&self, mut call: HookCall) -> Result<Outcome, String> {
+    async fn evaluate_in_process(&self, mut call: HookCall) -> Result<Outcome, Failure> {
         // The daemon sets the account itself.
         call.event.agent.user = Some(tenterhook_home::env::current_user());
         let (state, dirs) = (Arc::clone(&self.state), WorkDirs::of(&call.event));
@@ -65,23 +67,23 @@ impl PipelineJudge {
             state.home.create()?;
             CallPipeline::offline(&state.home, &state.env, &dirs, "no daemon is running", DECISION_TIMEOUT)
         });
-        let pipeline = open.await.map_err(|error| error.to_string())?.map_err(|failure| failure.message)?;
+        let pipeline = open.await.map_err(|error| Failure::internal(error.to_string()))??;
         Ok(pipeline.fire(&call).await)
     }
 }
 
 impl ConnectionJudge for PipelineJudge {
     async fn judge(&self, request: &ConnectionRequest) -> ConnectionVerdict {
-        let call = connection_event::opening(&self.state.run, request).map_err(|failure| failure.message);
-        let outcome = match call {
+        let outcome = match connection_event::opening(&self.state.run, request) {
             Ok(call) => self.evaluate(call, self.state.ask_wait).await,
-            Err(why) => Err(why),
+            Err(failure) => Err(failure),
         };
         match outcome {
             Ok(outcome) => verdict_of(&outcome),
             // A connection that is not judged and recorded is not made.
-            Err(why) => ConnectionVerdict::Refuse(ConnectionRefusal::new(format!(
-                "the connection could not be judged: {why}"
+            Err(failure) => ConnectionVerdict::Refuse(ConnectionRefusal::new(format!(
+                "the connection could not be judged: {}",
+                failure.message
             ))),
         }
     }
@@ -90,14 +92,14 @@ impl ConnectionJudge for PipelineJudge {
 /// The daemon's answer to an event.
 enum ConnectionAnswer {
     Outcome(Box<Outcome>),
-    Failed(String),
+    Failed(Failure),
     NotRunning,
 }
 
 fn ask_daemon(home: &Home, call: &HookCall, wait: Duration) -> ConnectionAnswer {
     let body = match serde_json::to_value(&call.event) {
         Ok(body) => body,
-        Err(error) => return ConnectionAnswer::Failed(error.to_string()),
+        Err(error) => return ConnectionAnswer::Failed(Failure::internal(error.to_string())),
     };
     let path = match wait.as_millis() {
         0 => "/v1/events".to_owned(),
@@ -108,14 +110,16 @@ fn ask_daemon(home: &Home, call: &HookCall, wait: Duration) -> ConnectionAnswer 
         Ok(None) => ConnectionAnswer::NotRunning,
         // A daemon that stops or crashes does not answer; the event has the same id in both places, so it counts once.
         Err(_) if !ask::is_up(home) => ConnectionAnswer::NotRunning,
-        Err(failure) => ConnectionAnswer::Failed(failure.message),
+        Err(failure) => ConnectionAnswer::Failed(failure),
     }
 }
 
 fn read_outcome(answer: Value) -> ConnectionAnswer {
     match serde_json::from_value(answer) {
         Ok(outcome) => ConnectionAnswer::Outcome(Box::new(outcome)),
-        Err(error) => ConnectionAnswer::Failed(format!("unexpected answer of the daemon: {error}")),
+        Err(error) => {
+            ConnectionAnswer::Failed(Failure::internal(format!("unexpected answer of the daemon: {error}")))
+        }
     }
 }
 
