@@ -3,7 +3,7 @@
 // Generated from docs/reference/openapi.json by scripts/api.mjs (`npm run generate`).
 
 /** The agent that caused an event: its model, its user account, and the subagent if there is one. */
-export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
+export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** How the agent's run is confined, if it is a sandboxed run that the daemon knows. Senders cannot set it. */ sandbox?: SandboxLevel | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
 
 /** A call that waits for an approval. */
 export type Approval = { /** All arguments of the call, as they would be executed. */ args?: unknown; /** Working directory of the agent. */ cwd?: string | null; /** SHA-256 of all other fields except the times. A request to approve the call must repeat it. */ digest: string; /** The harness's own name for the event. */ event: string; /** Id of the event. */ id: EventId; /** Rules and hooks that ask, each with its reason. */ reasons: Said[]; /** Id of the session. */ session?: string | null; /** When the call started to wait. */ since: Timestamp; /** Id of the harness. */ source: string; /** Name of the tool. */ tool?: string | null; /** Time at which the call is denied if no user has answered. */ until: Timestamp; /** The user whose account runs the agent. */ user?: string | null; /** Summary of the call in one line. */ wants: string };
@@ -50,7 +50,7 @@ export type ChangedFile = { /** Number of lines added, as far as calls and resul
 
 /** The daemon's health. Callers that have no token or use another account receive only `ok` and `version`. */
 export type DaemonHealth = { /** Number of hook calls answered. */ answered?: number; /** Identifier of the rules and hooks in force. */ generation?: string; /** Harnesses that have Tenterhook's hooks in their settings or sent an event within the last ten minutes. Absent
-until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
+until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Sandboxed runs that have not ended, each with the level of its sandbox. */ runs?: SandboxedRun[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
 
 /** Result for a damaged ledger. */
 export type DamagedLedger = { /** Number of the first damaged record. */ leaf: number | null; /** Description of the damage. */ problem: string; /** Always false in this variant. */ verified: boolean };
@@ -438,6 +438,9 @@ export type RuleSwitchRequest = { /** Name of the rule pack or id of the rule. *
 /** A rule with its state. */
 export type RuleView = { /** Purpose of the rule. */ description: string; /** Whether the rule is disabled. */ disabled: boolean; /** Whether the rule has expired. */ expired: boolean; /** When the rule expires. */ expires: Timestamp | null; /** Id of the rule. */ id: string; /** Who the rule comes from. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether the rule is locked: it cannot be disabled or overridden. */ locked: boolean; /** Whether the rule is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of the rules that this rule overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the guarded action happened. */ severity: RuleSeverity; /** File that contains the rule. */ source: string; /** The rule's verdict. */ verdict: Decision };
 
+/** A run that its supervisor registers. All processes of the run count as a guarded agent. */
+export type RunRegistration = { /** The program of the run, for users. */ command: string; /** Working directory. */ cwd?: string | null; /** Id of the harness, if the run is a known agent. */ harness?: string | null; /** Id of the run, chosen by the supervisor. Registering it again changes nothing. */ id: EventId; /** Process id of the run's first process, as the daemon sees it. It must descend from the caller. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Root of the project. */ project?: string | null };
+
 /** A value together with the hook or rule that produced it. */
 export type Said = { /** The hook or rule that produced the value. */ by: Origin; /** The reason, suggestion, text or modification. */ said: string };
 
@@ -446,6 +449,15 @@ export type Said2 = { /** The hook or rule that produced the value. */ by: Origi
 
 /** A sample's tool call. */
 export type SampleTool = { /** Arguments of the tool. */ args?: unknown; /** Name of the tool. */ name: string };
+
+/** How strongly a run of an agent is confined by the operating system. */
+export type SandboxLevel = "hooks" | "landlock" | "namespaces-landlock";
+
+/** A sandboxed run that has not ended. */
+export type SandboxedRun = { /** The program of the run. */ command: string; /** Id of the harness, if the run is a known agent. */ harness: string | null; /** Id of the run. */ id: EventId; /** Process id of the run's first process. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Id of the newest session whose hooks were called from inside the run. */ session: string | null; /** When the run was registered. */ since: Timestamp; /** Process id of the supervisor. */ supervisor_pid: number };
+
+/** List of the sandboxed runs. */
+export type SandboxedRunList = { /** The runs, oldest first. */ runs: SandboxedRun[] };
 
 /** Whether the model may call tools. */
 export type SelectionMode = "auto" | "any" | "none";
@@ -1071,6 +1083,22 @@ export interface Operations {
     body: string;
     gives: PolicyValidation;
   };
+  /** The sandboxed runs that have not ended. */
+  listRuns: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SandboxedRunList;
+  };
+  /** Registers a sandboxed run that the caller supervises: its processes are a guarded agent from now on. Over the socket only, for the account of the daemon, and not for agents. */
+  registerRun: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: RunRegistration;
+    gives: SandboxedRun;
+  };
   /** Sessions of all agents, the latest first, a page at a time. */
   listSessions: {
     path: undefined;
@@ -1216,6 +1244,8 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   draftRule: ['POST', '/v1/policy/draft'],
   explainPolicy: ['POST', '/v1/policy/explain'],
   validatePolicy: ['POST', '/v1/policy/validate'],
+  listRuns: ['GET', '/v1/runs'],
+  registerRun: ['POST', '/v1/runs'],
   listSessions: ['GET', '/v1/sessions'],
   followSessions: ['GET', '/v1/sessions/stream'],
   getSession: ['GET', '/v1/sessions/{id}'],
