@@ -132,13 +132,3 @@ pub fn secrets() -> Vec<String> {
     texts.push(format!("postgres://ada:{body}@db.example.com/x https://ada:{body}@example.com"));
     texts
 }
-
-/// Requests to the egress proxy.
-pub const PROXY_REQUESTS: &[&str] = &[
-    "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
-    "GET http://a.example:8080/x?y=z HTTP/1.1\r\nHost: a.example:8080\r\nAccept: */*\r\n\r\n",
-    "POST http://[::1]/ HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\nConnection: close, x\r\n\r\n",
-    "PUT http://127.1/ HTTP/1.0\r\nContent-Length: 5\r\nProxy-Authorization: Basic eA==\r\n\r\n",
-    "\u{5}\u{1}\0\u{3}\u{b}example.com\0P",
-    "5;a=b\r\nhello\r\n0\r\nTrailer: x\r\n\r\n",
-];

@@ -12,7 +12,6 @@ use tenterhook_facts::parse_url;
 use tenterhook_policy::{
     EvalEnvironment, Facts, RuleSet, RuleSource, SessionState, SourceLayer, facts, judge,
 };
-use tenterhook_proxy::{ChunkedBodyScanner, RequestHead, parse_socks_request};
 use tenterhook_when::When;
 
 use crate::seeds;
@@ -61,13 +60,6 @@ pub const TARGETS: &[FuzzTarget] = &[
         parse_count: 1,
         read: run_address,
         holds: Some(host_is_normalized),
-    },
-    FuzzTarget {
-        name: "proxy",
-        seeds: || to_strings(seeds::PROXY_REQUESTS),
-        parse_count: 1,
-        read: run_proxy_request,
-        holds: Some(forwarded_head_is_one_request),
     },
     FuzzTarget {
         name: "when",
@@ -288,31 +280,6 @@ fn host_is_normalized(text: &str) -> Result<(), String> {
     let other = |c: char| c.is_ascii_uppercase() || c == '@';
     if found.host.contains(other) || found.host.ends_with('.') {
         return Err(format!("`{}` is not a normalized host", found.host));
-    }
-    Ok(())
-}
-
-/// Parses a text as the request of an HTTP client and of a SOCKS client.
-fn run_proxy_request(text: &str) -> String {
-    let http = match RequestHead::parse(text.as_bytes()) {
-        Ok(head) => format!("{:?} {}", head.body, head.host_and_port().to_string().len().min(8)),
-        Err(error) => error.to_string().chars().take(30).collect(),
-    };
-    let socks = parse_socks_request(text.as_bytes()).map(|parsed| parsed.map(|request| request.length));
-    let chunks = ChunkedBodyScanner::default().scan(text.as_bytes()).is_ok();
-    format!("{http} {socks:?} {chunks}")
-}
-
-/// Checks that a forwarded head ends once, at its end, and names one host.
-fn forwarded_head_is_one_request(text: &str) -> Result<(), String> {
-    let Ok(head) = RequestHead::parse(text.as_bytes()) else { return Ok(()) };
-    let Some(sent) = head.to_target() else { return Ok(()) };
-    let sent = String::from_utf8_lossy(&sent);
-    let hosts = sent.split("\r\n").filter(|line| line.to_ascii_lowercase().starts_with("host:")).count();
-    let is_one =
-        sent.find("\r\n\r\n") == Some(sent.len() - 4) && !sent.replace("\r\n", "").contains(['\r', '\n']);
-    if hosts != 1 || !is_one {
-        return Err(format!("{sent:?} is not one request for one host"));
     }
     Ok(())
 }
