@@ -26,3 +26,5 @@ mod tree_copies;
 mod typed_input;
 mod verdicts;
 mod working_directory;
+
+pub(crate) use caller_identity::find_program;

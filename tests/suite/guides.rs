@@ -158,6 +158,7 @@ follow! {
     "docs/guide/templates.md" => templates,
     "docs/guide/troubleshooting.md" => troubleshooting,
     "docs/guide/tui.md" => tui,
+    "docs/guide/sandbox-network.md" => sandbox_network,
     "docs/guide/undo.md" => undo,
     "docs/guide/writing-hooks.md" => writing_hooks,
     "docs/guide/your-agent.md" => your_agent,

@@ -48,6 +48,7 @@ mod dashboard_api;
 mod demo;
 mod doctor;
 mod doctor_prove;
+mod egress_proxy;
 mod first_use;
 mod fixtures;
 mod generated;

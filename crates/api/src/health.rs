@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{EventId, Timestamp};
 
-use crate::{EnforcementMode, FileProblem};
+use crate::{EnforcementMode, FileProblem, SandboxedRun};
 
 /// The daemon's health. Callers that have no token or use another account receive only `ok` and `version`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,9 @@ pub struct HealthReport {
     pub undelivered: UndeliveredCalls,
     /// Decisions made by hooks without the daemon.
     pub spool: SpoolCounts,
+    /// Sandboxed runs that have not ended, each with the level of its sandbox.
+    #[serde(default)]
+    pub runs: Vec<SandboxedRun>,
     /// Harnesses that have Tenterhook's hooks in their settings or sent an event within the last ten minutes. Absent
     /// until the daemon's first check.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::ancestry::{is_initial, own_pid_namespace};
 use super::harness_process::{can_be_marked, is_plausible_harness, nearest_above};
 use super::process::Process;
+use super::sandboxed_runs::SandboxedRuns;
 use tenterhook_error::Failure;
 use tenterhook_home::read_file;
 use tenterhook_home::{Home, make_private_dir, write_atomic};
@@ -41,6 +42,8 @@ pub struct Agents {
     is_failing: AtomicBool,
     /// Whether a mark exists for callers in a pid namespace that this process cannot see.
     outside: AtomicBool,
+    /// The sandboxed runs. All their processes are guarded agents.
+    pub runs: SandboxedRuns,
 }
 
 /// An agent as this process remembers it, so that its mark does not have to be read for every call.
@@ -77,7 +80,7 @@ impl Agents {
     pub fn of(home: &Home) -> Self {
         let dir = home.run().join("agents");
         let (is_failing, outside) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { dir, known: Mutex::default(), is_failing, outside }
+        Self { dir, known: Mutex::default(), is_failing, outside, runs: SandboxedRuns::of(home) }
     }
 
     /// Whether a pid belongs to an agent that was checked within the last `RECHECK_INTERVAL`.
@@ -282,7 +285,7 @@ impl Agent {
 }
 
 /// Boot id of the machine.
-fn boot_id() -> Option<String> {
+pub(crate) fn boot_id() -> Option<String> {
     let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }

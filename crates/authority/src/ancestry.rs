@@ -94,7 +94,7 @@ fn proc_is_ours() -> bool {
 
 /// Reads a process and its ancestors. The second value is true if the list is complete: the last process has no
 /// parent in this pid namespace.
-fn walk(pid: i32) -> (Vec<Process>, bool) {
+pub(crate) fn walk(pid: i32) -> (Vec<Process>, bool) {
     let mut found = Vec::new();
     let mut next = pid;
     while next > 0 && found.len() < MAX_ANCESTORS {

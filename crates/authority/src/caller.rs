@@ -7,7 +7,9 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use super::ancestry::{Ancestry, own_pid_namespace, pid_namespace};
+use super::sandboxed_runs::agent_of_run;
 use super::{Agent, Agents, AuthorityRefusal, Process};
+use tenterhook_api::SandboxedRun;
 
 /// Maximum number of ancestors that a record names.
 const MAX_NAMED_ANCESTORS: usize = 8;
@@ -27,6 +29,8 @@ pub struct Caller {
     pub terminal: Option<bool>,
     /// The guarded agent that the process is or descends from.
     pub agent: Option<Agent>,
+    /// The sandboxed run that the process belongs to; it is then also the agent.
+    pub run: Option<SandboxedRun>,
     /// How reliably the process is identified.
     pub identity: Identity,
     /// How the caller reached the gate for privileged actions.
@@ -85,7 +89,8 @@ impl Caller {
 
     fn of(uid: u32, pid: Option<i32>, ancestry: &Ancestry, channel: CallerChannel, agents: &Agents) -> Self {
         let processes = ancestry.processes();
-        let agent = agents.find_among(processes);
+        let run = agents.runs.find(processes);
+        let agent = agents.find_among(processes).or_else(|| run.as_ref().map(agent_of_run));
         let identity = match ancestry {
             Ancestry::Complete(_) if agent.is_some() => Identity::Verified,
             Ancestry::Complete(_) => match find_in_other_namespace(processes, channel, agents) {
@@ -110,6 +115,7 @@ impl Caller {
                 .collect(),
             terminal: processes.first().map(|process| process.terminal),
             agent,
+            run,
             identity,
             channel,
         }
@@ -125,6 +131,11 @@ impl Caller {
 
     /// Returns a refusal of `what` if the caller is, or may be, a guarded agent.
     pub fn refusal(&self, what: &str) -> Option<AuthorityRefusal> {
+        if let Some(SandboxedRun { command, level, .. }) = &self.run {
+            let why = format!("`{what}` was requested from inside a sandboxed run (`{command}`, {level})");
+            let hint = "use a terminal outside the sandbox, or give a code (`--code`) where codes are set up";
+            return Some(AuthorityRefusal { why, hint: hint.to_owned() });
+        }
         if let Some(agent) = &self.agent {
             let Agent { pid, name, .. } = agent;
             let why = format!("`{what}` was requested by a guarded agent ({agent})");
@@ -151,8 +162,8 @@ impl Caller {
     }
 
     fn unknown(uid: u32, channel: CallerChannel) -> Self {
-        let (pid, program, ancestors, terminal, agent) = (None, None, Vec::new(), None, None);
-        Self { uid, pid, program, ancestors, terminal, agent, identity: Identity::Remote, channel }
+        let (pid, program, ancestors, terminal, agent, run) = (None, None, Vec::new(), None, None, None);
+        Self { uid, pid, program, ancestors, terminal, agent, run, identity: Identity::Remote, channel }
     }
 
     /// The caller as JSON, for records.
@@ -166,6 +177,9 @@ impl Caller {
         }
         if let Some(agent) = &self.agent {
             fields.insert("agent".to_owned(), json!(agent));
+        }
+        if let Some(SandboxedRun { id, level, .. }) = &self.run {
+            fields.insert("run".to_owned(), json!({"id": id, "level": level}));
         }
         match &self.identity {
             Identity::Unknown(why) => drop(fields.insert("unverified".to_owned(), json!(why))),

@@ -13,6 +13,7 @@ mod caller;
 mod enrolment;
 mod harness_process;
 mod process;
+mod sandboxed_runs;
 pub mod totp;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub use ancestry::Ancestry;
 pub use caller::{Caller, CallerChannel, Identity};
 pub use enrolment::{AttemptQuota, CodeResult, Enrolment};
 pub use process::Process;
+pub use sandboxed_runs::{RunRefusal, RunSession, SandboxedRuns};
 pub use tenterhook_api::AuthorityProof as Proof;
 
 use tenterhook_error::Failure;

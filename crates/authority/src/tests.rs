@@ -23,6 +23,7 @@ fn caller() -> Caller {
         ancestors: vec!["bash".to_owned()],
         terminal: Some(true),
         agent: None,
+        run: None,
         identity: Identity::Verified,
         channel: CallerChannel::Socket,
     }

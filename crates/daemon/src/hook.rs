@@ -151,6 +151,7 @@ impl Daemon {
     pub(crate) fn prepare(&self, peer: Peer, event: &mut Event) {
         self.redact_identifiers(event);
         self.check_session(peer, event);
+        self.attach_run(peer, event);
         self.observers.sessions.fill_from_session(event);
     }
 

@@ -32,6 +32,7 @@ mod observers;
 mod quotas;
 mod retention_task;
 mod run;
+mod runs;
 mod runtime_dir;
 mod sdk;
 mod session_owner;

@@ -132,6 +132,7 @@ async fn run(
     let daemon =
         Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers, options.hook_programs)?);
     daemon.programs.notes.start(&daemon);
+    daemon.watch_known_runs();
 
     let (end, ends) = watch::channel(false);
     let router = api::router(Arc::clone(&daemon)).merge(grpc::router(&daemon));

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{EventId, EventKind, Timestamp, ToolCall, TranscriptUsage};
+use crate::{EventId, EventKind, SandboxLevel, Timestamp, ToolCall, TranscriptUsage};
 
 /// Version of the event format that this crate writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -90,6 +90,9 @@ pub struct AgentIdentity {
     /// Id of the agent that started the subagent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// How the agent's run is confined, if it is a sandboxed run that the daemon knows. Senders cannot set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxLevel>,
 }
 
 /// Content of an event besides its tool call. The kind of event determines which fields are present. Each description

@@ -69,6 +69,10 @@ const fn row(name: &'static str, class: ToolClass, used_by: &'static str) -> Too
     ToolRow { name, class, used_by }
 }
 
+/// Name of the tool call that stands for a network connection of a sandboxed run. The arguments are `host`, `port`,
+/// `protocol`, `url` and, if known, `address`, `method` and `resolved_from`.
+pub const NETWORK_CONNECT: &str = "NetworkConnect";
+
 /// All known native tool names. Names are compared exactly; names of MCP tools are recognized by their format.
 pub const TOOLS: &[ToolRow] = &[
     row("Bash", ToolClass::Shell, "claude-code, codex, copilot"),
@@ -161,6 +165,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("direct_web_fetch", ToolClass::Fetch, "llxprt"),
     row("websearch", ToolClass::Fetch, "opencode"),
     row("FetchUrl", ToolClass::Fetch, "droid"),
+    row(NETWORK_CONNECT, ToolClass::Fetch, "sandboxed runs"),
     row("Agent", ToolClass::Agent, "claude-code, copilot"),
     row("Task", ToolClass::Agent, "claude-code, cursor, droid"),
     row("task", ToolClass::Agent, "opencode, copilot, llxprt, qwen"),

@@ -14,6 +14,7 @@ mod file_access;
 mod hook_call;
 mod known_hosts;
 pub mod mcp_servers;
+mod network_connect;
 mod pipeline;
 mod recorder;
 pub mod replay;

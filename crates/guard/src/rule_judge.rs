@@ -23,7 +23,10 @@ use crate::session_memory::SessionMemory;
 use crate::shell_judge::CallEvaluation;
 use crate::undo_call::{CallSnapshots, RestJudgement};
 use crate::written_files::{self, WrittenFindings};
-use crate::{session_files, session_shell, session_trees, session_worktrees, shell_certainty, symlinks};
+use crate::{
+    network_connect, session_files, session_shell, session_trees, session_worktrees, shell_certainty,
+    symlinks,
+};
 
 /// Returns what identifies a call before and after it runs.
 fn call_key(event: &Event) -> String {
@@ -448,6 +451,7 @@ impl RuleJudge {
             PolicyJudgement::default()
         };
         let mut findings = judged.findings;
+        findings.extend(network_connect::refuse_inner_address(event, &findings));
         findings.extend(self.report_changed_files(event, &mut access));
         if event.event == EventKind::SessionStart && self.problems > 0 {
             // Users who do not run `tenterhook check` must still learn that a rule does not apply.

@@ -14,7 +14,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
 /// Finds a program that an attack needs. If it is not installed, prints that the attack was not tried and returns
 /// `None`.
-pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
     let found = found.map(|place: PathBuf| place.join(name)).find(|program| program.exists());

@@ -195,6 +195,11 @@ pub(super) const PAGES: &[Page] = &[
         ..DEFAULT
     },
     Page {
+        path: "docs/guide/sandbox-network.md",
+        files: &[("version: 1\nrules:\n  - id: no-paste-sites", "~/.config/tenterhook/policy.yaml")],
+        ..DEFAULT
+    },
+    Page {
         path: "docs/guide/undo.md",
         instead: &[(
             "tenterhook undo last",

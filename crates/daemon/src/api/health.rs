@@ -53,6 +53,7 @@ fn report(daemon: &Daemon) -> HealthReport {
         unwired: daemon.hook_watch.list_lost().into_iter().collect(),
         undelivered: daemon.undelivered.report(),
         spool: daemon.spool_counts(),
+        runs: daemon.authority.agents.runs.list(),
         guarded,
         unguarded,
     }

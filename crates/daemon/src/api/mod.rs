@@ -23,6 +23,7 @@ mod readers;
 mod registered_hooks;
 mod request_body;
 mod rule_draft;
+mod runs;
 mod sessions;
 mod sse;
 mod templates;
@@ -71,6 +72,7 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
         ("hooks", templates::routes()),
         ("events", events::routes()),
         ("sessions", sessions::routes()),
+        ("sessions", runs::routes()),
         ("ledger", ledger::routes()),
         ("policy", policy::routes()),
         ("policy", packs::routes()),

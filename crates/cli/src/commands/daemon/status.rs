@@ -8,7 +8,7 @@ use tenterhook_home::Home;
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{DIM, GOOD, WARN};
+use crate::terminal::{DIM, GOOD, WARN, tame};
 use tenterhook_setup::versions::{self, PROGRAM_VERSION, ProgramVersion};
 
 const EXAMPLES: &str = "\
@@ -66,6 +66,12 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
         text("answered"),
     );
     report += &versions_text(home, Some(&health));
+    for run in health.get("runs").and_then(Value::as_array).into_iter().flatten() {
+        let part = |key: &str| run.get(key).and_then(Value::as_str).unwrap_or_default();
+        let pid = run.get("init_pid").and_then(Value::as_i64).unwrap_or_default();
+        let command = tame(part("command"));
+        report += &format!("  sandboxed   `{command}` ({}, process {pid})\n", part("level"));
+    }
     for (key, what) in
         [("stale", "cannot be read; the previous version is active"), ("problems", "is not active")]
     {

@@ -48,10 +48,16 @@ async fn judge(
     let Some(_call) = daemon.begin_call(peer) else {
         return Err(ApiError::busy("too many calls of this account"));
     };
-    daemon.register_agent(peer, &event.source, 0);
     // The account comes from the connection, not from the request, because rules match on it.
     event.agent.user = Some(daemon.user_name(peer));
-    daemon.prepare(peer, &mut event);
+    match daemon.supervised_run(peer, &event) {
+        // The supervisor reports the connections of an agent and is not an agent itself.
+        Some(run) => daemon.prepare_connection(run, &mut event),
+        None => {
+            daemon.register_agent(peer, &event.source, 0);
+            daemon.prepare(peer, &mut event);
+        }
+    }
     // Serializing plain data in memory cannot fail.
     let native =
         native.map(|fields| NativePayload { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
