@@ -79,6 +79,7 @@ mod prompts;
 mod quick_build;
 mod rules;
 mod rules_end_to_end;
+mod sandbox;
 mod scan;
 mod schemas;
 mod sdk;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use tenterhook_error::Failure;
-use tenterhook_home::{Home, make_private_dir, regular_file, write_atomic};
+use tenterhook_home::{Home, make_private_dir, regular_file};
 use tenterhook_sandbox::placeholders::{self, Placeholder};
 use tenterhook_setup::guarded_run::LOCK_FILE;
 
@@ -26,7 +26,7 @@ pub(crate) fn create(home: &Home, wanted: &[Placeholder]) -> Result<(), Failure>
     let mut list = read(&path)?;
     list.extend(wanted.iter().filter(|wanted| !list.contains(wanted)).cloned().collect::<Vec<_>>());
     // The list comes first: if this process is killed, the next run knows what to remove.
-    write_atomic(&path, &serde_json::to_vec(&list).map_err(std::io::Error::from)?, 0o600)?;
+    std::fs::write(&path, serde_json::to_vec(&list).map_err(std::io::Error::from)?)?;
     for placeholder in wanted {
         placeholders::create(placeholder).map_err(|error| {
             Failure::internal(format!("`{}` cannot be created: {error}", placeholder.path.display()))

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::file_tree::{DiskTree, FileKind, FileTree as _};
 use crate::git_settings::{program_settings, without_added};
 use crate::path_sets::{PathAccess, PathSets, SandboxRoots};
-use crate::repositories::{Repository, find_repositories};
+use crate::repositories::{Repository, find_repositories, identity_files};
 
 /// Maximum size of a settings file that is compared.
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
@@ -37,10 +37,41 @@ const STATE_KEYS: &[&str] = &[
 pub struct SettingsBefore {
     project: PathBuf,
     git: Vec<(PathBuf, Option<Vec<u8>>)>,
+    /// Files that say where git finds the configuration.
+    identity: Vec<(PathBuf, Identity)>,
     repositories: Vec<Repository>,
     links: Vec<(PathBuf, PathBuf)>,
     absent: Vec<PathBuf>,
     state: Vec<(PathBuf, Value)>,
+}
+
+/// What a file that names a repository is.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    Missing,
+    Directory,
+    File(Vec<u8>),
+    Link(PathBuf),
+}
+
+impl Identity {
+    fn read(path: &Path) -> io::Result<Self> {
+        Ok(match DiskTree.kind(path) {
+            None => Self::Missing,
+            Some(FileKind::Directory) => Self::Directory,
+            Some(FileKind::Link) => Self::Link(std::fs::read_link(path)?),
+            Some(FileKind::File) => Self::File(read_settings(path)?.unwrap_or_default()),
+        })
+    }
+
+    fn restore(&self, path: &Path) -> io::Result<()> {
+        match self {
+            // A directory cannot have been moved, because it is mounted.
+            Self::Missing | Self::Directory => move_aside(path),
+            Self::File(content) => replace(path, content),
+            Self::Link(target) => move_aside(path).and_then(|()| symlink(target, path)),
+        }
+    }
 }
 
 /// A change that was undone after a run.
@@ -60,6 +91,7 @@ impl SettingsBefore {
         let mut before = Self {
             project: roots.project.clone(),
             git: Vec::new(),
+            identity: Vec::new(),
             repositories: roots.repositories.clone(),
             links: Vec::new(),
             absent: Vec::new(),
@@ -68,6 +100,10 @@ impl SettingsBefore {
         for path in git_settings_files(&roots.repositories) {
             let content = read_settings(&path)?;
             before.git.push((path, content));
+        }
+        for path in roots.repositories.iter().flat_map(identity_files) {
+            let identity = Identity::read(&path)?;
+            before.identity.push((path, identity));
         }
         for entry in sets.with_access(PathAccess::Checked) {
             match DiskTree.kind(&entry.path) {
@@ -88,17 +124,26 @@ impl SettingsBefore {
     /// Compares the settings after a run and undoes changes. No process of the run may be left.
     pub fn restore(&self) -> Vec<UndoneChange> {
         let mut undone = Vec::new();
+        for (path, before) in &self.identity {
+            if Identity::read(path).ok().as_ref() != Some(before) {
+                undone.push(UndoneChange::new(path, "it named another repository", before.restore(path)));
+            }
+        }
         for (path, before) in &self.git {
             undone.extend(restore_git_settings(path, before.as_deref().unwrap_or_default()));
         }
         let (now, _) = find_repositories(&self.project, &DiskTree);
-        let is_new =
-            |found: &&Repository| !self.repositories.iter().any(|known| known.git_dir == found.git_dir);
-        let new: Vec<_> = now.iter().filter(is_new).cloned().collect();
-        for path in git_settings_files(&new) {
+        // Directories outside the project were not writable, whatever names them.
+        let is_inside = |found: &&Repository| {
+            found.git_dir.starts_with(&self.project) && found.own_git_dir.starts_with(&self.project)
+        };
+        let is_known = |git_dir: &Path| self.repositories.iter().any(|known| known.git_dir == git_dir);
+        let new: Vec<_> = now.iter().filter(is_inside).cloned().collect();
+        let is_compared = |path: &PathBuf| self.git.iter().any(|(known, _)| known == path);
+        for path in git_settings_files(&new).into_iter().filter(|path| !is_compared(path)) {
             undone.extend(restore_git_settings(&path, &[]));
         }
-        for repository in &new {
+        for repository in new.iter().filter(|found| !is_known(&found.git_dir)) {
             undone.extend(disable_hooks(&repository.git_dir.join("hooks")));
         }
         for (path, target) in &self.links {

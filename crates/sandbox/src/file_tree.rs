@@ -24,7 +24,7 @@ pub trait FileTree {
     /// Returns the names in a directory; empty if it cannot be read.
     fn names(&self, directory: &Path) -> Vec<OsString>;
 
-    /// Returns a path without symbolic links; the path itself if it does not exist.
+    /// Returns a path without symbolic links. A part that does not exist stays as it is.
     fn canonical(&self, path: &Path) -> PathBuf;
 }
 
@@ -50,6 +50,14 @@ impl FileTree for DiskTree {
     }
 
     fn canonical(&self, path: &Path) -> PathBuf {
-        path.canonicalize().unwrap_or_else(|_| path.to_owned())
+        let mut existing = path.ancestors();
+        let found = existing.find_map(|directory| Some((directory, directory.canonicalize().ok()?)));
+        found.map_or_else(
+            || path.to_owned(),
+            |(directory, real)| match path.strip_prefix(directory) {
+                Ok(rest) if rest != Path::new("") => real.join(rest),
+                _ => real,
+            },
+        )
     }
 }

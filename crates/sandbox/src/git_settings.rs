@@ -165,7 +165,7 @@ mod tests {
                 "core.hookspath=/tmp/x",
                 "Alias.a=!sh",
                 "filter \"a]b\".clean=x",
-                "core.fsmonitor= /tmp/y",
+                "core.fsmonitor=/tmp/y",
                 "remote \"origin\".uploadpack=z",
                 "url \"ssh://evil/\".insteadof=https://x/",
             ]

@@ -92,6 +92,8 @@ struct Derivation<'a> {
     own: Vec<PathBuf>,
     readable: Vec<PathBuf>,
     entries: BTreeMap<PathBuf, PathEntry>,
+    /// Directories without links, by their name in a rule or profile.
+    real_directories: BTreeMap<PathBuf, PathBuf>,
     unexpressed: Vec<UnexpressedRule>,
 }
 
@@ -108,12 +110,19 @@ impl PathSets {
             roots,
             tree,
             writable: Vec::new(),
-            own: profile.own.iter().map(expand_home).collect(),
-            readable: profile.read.iter().map(expand_home).collect(),
+            own: Vec::new(),
+            readable: Vec::new(),
             entries: BTreeMap::new(),
+            real_directories: BTreeMap::new(),
             unexpressed: Vec::new(),
         };
+        derivation.own = profile.own.iter().map(|path| derivation.real(&expand_home(path))).collect();
+        derivation.readable = profile.read.iter().map(|path| derivation.real(&expand_home(path))).collect();
         derivation.add_writable(profile);
+        for path in &profile.read_only {
+            let path = derivation.real(&expand_home(path));
+            derivation.add(&path, PathAccess::ReadOnly, true, "profile");
+        }
         for rule in rules {
             derivation.add_rule(rule);
         }
@@ -134,7 +143,8 @@ impl Derivation<'_> {
         self.writable.push(roots.project.clone());
         for repository in &roots.repositories {
             for git_dir in [&repository.git_dir, &repository.own_git_dir] {
-                if !self.is_writable(git_dir) {
+                // Only a worktree's own repository is outside the project, and it names the worktree.
+                if !self.is_writable(git_dir) && repository.is_named_by_git_dir {
                     self.add(git_dir, PathAccess::Write, true, "project");
                     self.writable.push(git_dir.clone());
                 }
@@ -143,7 +153,7 @@ impl Derivation<'_> {
         let directories = profile.write.iter().map(|path| (path, true));
         let files = profile.write_files.iter().chain(&profile.own).map(|path| (path, false));
         for (path, is_directory) in directories.chain(files) {
-            let path = expand_home(path, &roots.home);
+            let path = self.real(&expand_home(path, &roots.home));
             let kind = self.tree.kind(&path);
             // A link could lead anywhere. A missing file is created if its directory exists.
             let has_parent = path.parent().is_some_and(|parent| self.tree.kind(parent).is_some());
@@ -210,7 +220,7 @@ impl Derivation<'_> {
     /// Makes the paths of a glob read-only where they would be writable.
     fn protect(&mut self, rule: &PathRule, glob: &str) {
         for anchored in self.anchored(glob) {
-            let start = literal_start(&anchored);
+            let (start, anchored) = self.without_links(&anchored);
             if !self.is_writable(&start) && !self.writable.iter().any(|root| root.starts_with(&start)) {
                 // Read-only anyway.
                 continue;
@@ -306,6 +316,9 @@ impl Derivation<'_> {
             let deep = expansion.deep_directories.into_iter();
             let deep = deep.map(|path| PatternTarget { path, covers_tree: true, by_wildcard: true });
             for target in expansion.targets.into_iter().chain(deep) {
+                if self.tree.kind(&target.path).is_none() {
+                    continue;
+                }
                 let path = self.tree.canonical(&target.path);
                 if self.is_private(&path) || !self.applies_at(rule, &path) {
                     continue;
@@ -414,6 +427,26 @@ impl Derivation<'_> {
     fn leave_to_hooks(&mut self, rule: &PathRule, glob: Option<&String>, why: &str) {
         let glob = glob.cloned().unwrap_or_default();
         self.unexpressed.push(UnexpressedRule { rule: rule.rule.clone(), glob, why: why.to_owned() });
+    }
+
+    /// Returns a path whose directory contains no links.
+    fn real(&mut self, path: &Path) -> PathBuf {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+        let tree = self.tree;
+        let real =
+            self.real_directories.entry(directory.to_owned()).or_insert_with(|| tree.canonical(directory));
+        real.join(name)
+    }
+
+    /// Returns the start of a glob up to its first wildcard, and the glob, without links in that start.
+    fn without_links(&mut self, glob: &str) -> (PathBuf, String) {
+        let start = literal_start(glob);
+        let real = self.real(&start);
+        let rest = start.to_str().and_then(|start| glob.strip_prefix(start));
+        match (real.to_str(), rest) {
+            (Some(text), Some(rest)) if real != start => (real.clone(), format!("{text}{rest}")),
+            _ => (start, glob.to_owned()),
+        }
     }
 
     fn is_writable(&self, path: &Path) -> bool {

@@ -30,6 +30,8 @@ pub struct SandboxProfile {
     pub write: Vec<String>,
     /// Files that are writable. A missing file is not created.
     pub write_files: Vec<String>,
+    /// Directories below writable ones that are read-only, such as those with programs.
+    pub read_only: Vec<String>,
     /// Paths that are readable although a rule protects them from being read.
     pub read: Vec<String>,
     /// Paths that are writable although a rule protects them, because the program itself keeps its state there. Changes
@@ -147,7 +149,7 @@ impl SandboxProfile {
         if profile.version != 1 {
             return Err(invalid(1, format!("unsupported version {}", profile.version)));
         }
-        let paths = [&profile.write, &profile.write_files, &profile.read, &profile.own];
+        let paths = [&profile.write, &profile.write_files, &profile.read_only, &profile.read, &profile.own];
         for path in paths.into_iter().flatten() {
             if !(path.starts_with("~/") || path.starts_with('/')) || path.split('/').any(|part| part == "..")
             {
@@ -159,9 +161,10 @@ impl SandboxProfile {
 
     /// Adds the entries of an included profile. Its network and variables count only if this profile has none.
     fn add(&mut self, other: Self) {
-        let Self { write, write_files, read, own, sockets, variables, network, .. } = other;
+        let Self { write, write_files, read_only, read, own, sockets, variables, network, .. } = other;
         self.write.extend(write);
         self.write_files.extend(write_files);
+        self.read_only.extend(read_only);
         self.read.extend(read);
         self.own.extend(own);
         self.sockets.extend(sockets);

@@ -17,7 +17,7 @@ use tenterhook_setup::guarded_run::{GuardedRun, plan_run};
 use tokio::process::Command;
 
 use self::agent_process::{exit_code_of, run_command};
-pub(crate) use self::sandboxed::enter_sandbox;
+pub(crate) use self::sandboxed::{describe_available_level, enter_sandbox};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
