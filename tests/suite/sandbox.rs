@@ -79,8 +79,9 @@ impl Sandbox {
         test.write("home/policy.yaml", "version: 1\nrules: []\n");
         test.write("home/mode.json", "{\"mode\": \"enforce\"}\n");
         test.write("home/ledger/key", "secret\n");
-        test.write("home/totp.json", "secret\n");
+        test.write("home/totp", "secret\n");
         let sandbox = Self { test, account };
+        sandbox.give_away(sandbox.test.path("."));
         sandbox.plain("git init -q . && git init -q nested");
         sandbox.test.write("work/.claude/settings.json", "{}\n");
         sandbox.test.write("work/.tenterhook.yaml", "version: 1\nrules: []\n");
@@ -204,7 +205,7 @@ impl Drop for Background {
 /// A daemon of the sandbox's state directory.
 fn start_daemon(sandbox: &Sandbox) -> Background {
     std::fs::remove_dir_all(sandbox.test.home().join("ledger")).unwrap();
-    std::fs::remove_file(sandbox.test.home().join("totp.json")).unwrap();
+    std::fs::remove_file(sandbox.test.home().join("totp")).unwrap();
     let daemon = Background::start(sandbox.command(Path::new(PROGRAM), &["serve", "--listen", "none"]));
     until("the daemon answers", || sandbox.test.home().join("run/tenterhook.sock").exists().then_some(()));
     daemon

@@ -235,7 +235,11 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
             .filter(|path| !is_namespaced || path.starts_with(&plan.roots.home))
             .collect(),
         readable: readable.map(|entry| entry.path.clone()).collect(),
-        protected: paths(&[PathAccess::ReadOnly, PathAccess::Hidden]),
+        // Without mounts, nothing in the project can be left out: Landlock would then refuse new files beside it.
+        protected: paths(&[PathAccess::ReadOnly, PathAccess::Hidden])
+            .into_iter()
+            .filter(|path| !plan.roots.contains_in_project(path))
+            .collect(),
     }
 }
 

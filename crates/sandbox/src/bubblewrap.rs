@@ -40,6 +40,19 @@ const REMOVED_VARIABLES: &[&str] = &[
     "KITTY_LISTEN_ON",
 ];
 
+/// Settings of the kernel in `/proc`. They belong to root, and for a run of root the kernel checks only the owner.
+const KERNEL_SETTINGS: &[&str] = &[
+    "/proc/acpi",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/latency_stats",
+    "/proc/mtrr",
+    "/proc/scsi",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
+
 /// What a sandbox consists of.
 #[derive(Debug, Clone)]
 pub struct SandboxMounts<'a> {
@@ -87,6 +100,9 @@ pub fn arguments(mounts: &SandboxMounts<'_>) -> Vec<OsString> {
     }
     arguments.add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]);
     arguments.add(&["--perms", "1777", "--tmpfs", "/tmp"]);
+    for path in KERNEL_SETTINGS {
+        arguments.add(&["--ro-bind-try", path, path]);
+    }
     for directory in &mounts.var_directories {
         arguments.add(&["--perms", "1777", "--tmpfs"]);
         arguments.add_path(directory);

@@ -33,6 +33,17 @@ pub struct SandboxRoots {
     pub secret_state: Vec<PathBuf>,
 }
 
+impl SandboxRoots {
+    /// Whether a path is in the project or in the git directory of one of its repositories.
+    pub fn contains_in_project(&self, path: &Path) -> bool {
+        let git_dirs = self.repositories.iter().filter(|found| found.is_named_by_git_dir);
+        path.starts_with(&self.project)
+            || git_dirs
+                .into_iter()
+                .any(|found| path.starts_with(&found.git_dir) || path.starts_with(&found.own_git_dir))
+    }
+}
+
 /// What a run may do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -120,8 +131,8 @@ impl PathSets {
         derivation.readable = profile.read.iter().map(|path| derivation.real(&expand_home(path))).collect();
         derivation.add_writable(profile);
         for path in &profile.read_only {
-            let path = derivation.real(&expand_home(path));
-            derivation.add(&path, PathAccess::ReadOnly, true, "profile");
+            let real = derivation.real(&expand_home(path));
+            derivation.add(&real, PathAccess::ReadOnly, path.ends_with('/'), "profile");
         }
         for rule in rules {
             derivation.add_rule(rule);

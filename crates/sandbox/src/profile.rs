@@ -30,7 +30,7 @@ pub struct SandboxProfile {
     pub write: Vec<String>,
     /// Files that are writable. A missing file is not created.
     pub write_files: Vec<String>,
-    /// Directories below writable ones that are read-only, such as those with programs.
+    /// Paths below writable directories that are read-only, such as programs. A directory ends with `/`.
     pub read_only: Vec<String>,
     /// Paths that are readable although a rule protects them from being read.
     pub read: Vec<String>,

@@ -32,7 +32,7 @@ fn directories_above_guarded_files_cannot_be_moved() {
     ] {
         attack(&format!(
             "cd ..; mv {directory} {directory}2 && mkdir {directory} && echo DONE; \
-             mv {directory} work/moved && echo DONE; rm -rf {directory} 2>/dev/null && echo DONE; \
+             python3 -c \"import os; os.rename('{directory}', 'work/moved'); print('DONE')\" 2>/dev/null; rm -rf {directory} 2>/dev/null && echo DONE; \
              python3 -c \"import ctypes; l=ctypes.CDLL(None); print('DONE' if l.renameat2(-100,b'{directory}',-100,b'person/.cache',2)==0 else '')\"; true"
         ));
     }
@@ -103,16 +103,15 @@ fn nothing_can_be_mounted() {
          mount -o remount,rw ~/.claude/settings.json && echo DONE; mount -o remount,rw / && echo DONE; \
          unshare -Ur true && echo DONE; unshare -Urm sh -c 'umount ~/.claude/settings.json' && echo DONE; \
          unshare -m true && echo DONE; nsenter -t 1 -m true && echo DONE; \
-         bwrap --bind / / true && echo DONE; (echo x >/proc/sys/kernel/core_pattern) && echo DONE; \
-         (echo x >/sys/kernel/uevent_helper) && echo DONE; mknod /tmp/d b 8 0 && echo DONE; true",
+         bwrap --bind / / true && echo DONE; test -w /proc/sys/kernel/core_pattern && echo DONE; test -w /proc/sysrq-trigger && echo DONE; \
+         test -w /sys/kernel/uevent_helper && echo DONE; mknod /tmp/d b 8 0 && echo DONE; true",
     );
 }
 
 #[test]
 fn credentials_and_the_ledger_s_keys_are_hidden() {
     for sandbox in Sandbox::all() {
-        for file in ["person/.ssh/id_ed25519", "person/.aws/credentials", "home/ledger/key", "home/totp.json"]
-        {
+        for file in ["person/.ssh/id_ed25519", "person/.aws/credentials", "home/ledger/key", "home/totp"] {
             let ran = sandbox.run(&format!("cat ../{file}; ls -la ../{file}; true"));
             for secret in ["PRIVATE", "hidden", "secret"] {
                 assert!(!ran.stdout.contains(secret), "{file}: {}", ran.stdout);

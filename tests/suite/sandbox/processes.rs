@@ -94,9 +94,17 @@ fn privileged_actions_are_refused_inside() {
         let _daemon = start_daemon(&sandbox);
         // With a terminal of its own, on which the run types the confirmation.
         let script = format!(
-            "import pty, os\n\
-             for command in (['mode', 'monitor'], ['stop'], ['rules', 'disable', 'recursive-delete'], ['uninstall', '--all']):\n    \
-             pty.spawn(['{PROGRAM}', *command], lambda fd: os.read(fd, 1024), lambda fd: b'yes\\n')"
+            "import os, pty, select, signal\n\
+             for command in (['mode', 'monitor'], ['stop'], ['rules', 'disable', 'recursive-delete']):\n    \
+             pid, fd = pty.fork()\n    \
+             if pid == 0: os.execv('{PROGRAM}', ['tenterhook', *command])\n    \
+             os.write(fd, b'yes\\nyes\\n')\n    \
+             while select.select([fd], [], [], 5)[0]:\n        \
+             try: data = os.read(fd, 1024)\n        \
+             except OSError: break\n        \
+             if not data: break\n        \
+             os.write(1, data)\n    \
+             os.kill(pid, signal.SIGKILL)"
         );
         let ran = sandbox.python(&script);
         let mode = sandbox.test.run_command(sandbox.command(Path::new(PROGRAM), &["mode", "--json"]), b"");
@@ -104,5 +112,6 @@ fn privileged_actions_are_refused_inside() {
         let status =
             sandbox.test.run_command(sandbox.command(Path::new(PROGRAM), &["status", "--json"]), b"");
         assert_eq!(status.exit, 0, "the daemon still runs: {}", ran.stdout);
+        assert!(ran.stdout.contains("error"), "{}{}", ran.stdout, ran.stderr);
     }
 }
