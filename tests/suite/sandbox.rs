@@ -67,7 +67,8 @@ impl Sandbox {
     }
 
     fn new(account: Option<u32>) -> Self {
-        let test = TestContext::new();
+        // Not in `/tmp`, which is private in a sandbox.
+        let test = TestContext::new_in(Path::new(env!("CARGO_TARGET_TMPDIR")));
         test.write("person/.claude/settings.json", "{\"model\": \"x\"}\n");
         test.write("person/.claude/hooks/check.sh", "#!/bin/sh\nexit 0\n");
         test.write("person/.claude.json", "{\"mcpServers\": {}}\n");

@@ -32,13 +32,9 @@ pub struct PathRule {
 impl RuleSet {
     /// Returns the alternatives about paths of all enforced rules that deny or ask.
     pub fn path_rules(&self, now: Timestamp) -> Vec<PathRule> {
-        let objects = |rule: &&Rule| {
-            matches!(rule.verdict, Decision::Deny | Decision::Ask)
-                && rule.mode == RuleMode::Enforce
-                && !rule.is_expired(now)
-        };
         let mut found = Vec::new();
-        for rule in self.rules().filter(objects) {
+        let enforced = self.rules().filter(|rule| rule.mode == RuleMode::Enforce && !rule.is_expired(now));
+        for rule in enforced.filter(|rule| matches!(rule.verdict, Decision::Deny | Decision::Ask)) {
             let always = [(rule.when.is_some(), "when"), (rule.limit.is_some(), "limit")];
             let always = always.into_iter().filter_map(|(given, name)| given.then_some(name)).collect();
             let start = PathRule {
@@ -57,19 +53,15 @@ fn add_alternatives(outer: &PathRule, matcher: &RuleMatcher, found: &mut Vec<Pat
     let mut part = outer.clone();
     let RuleMatcher { event: _, tool, source, shell, effect, path, url, host, mcp, package, .. } = matcher;
     let RuleMatcher { secret, regex, user, group, label, unparsed, any: _, not, .. } = matcher;
+    let is_about_call = url.is_some() || host.is_some() || mcp.is_some() || package.is_some();
     let narrowing = [
-        (source.is_some(), "source"),
+        (source.is_some() || user.is_some() || group.is_some(), "account"),
         (shell.is_some(), "shell"),
-        (url.is_some() || host.is_some(), "url"),
-        (mcp.is_some(), "mcp"),
-        (package.is_some(), "package"),
-        (secret.is_some(), "secret"),
-        (regex.is_some(), "regex"),
-        (user.is_some() || group.is_some(), "user"),
+        (is_about_call || secret.is_some(), "call"),
+        (regex.is_some() || unparsed.is_some(), "regex"),
         (label.is_some(), "label"),
-        (unparsed.is_some(), "unparsed"),
         (not.is_some(), "not"),
-        (path.is_some() && effect.is_some() || !part.globs.is_empty() && path.is_some(), "two paths"),
+        (path.is_some() && (effect.is_some() || !part.globs.is_empty()), "two paths"),
     ];
     part.inexpressible.extend(narrowing.into_iter().filter_map(|(given, name)| given.then_some(name)));
     if let Some(paths) = path {

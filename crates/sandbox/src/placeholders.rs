@@ -66,10 +66,11 @@ pub fn remove(placeholder: &Placeholder) {
     let removed = if placeholder.is_directory {
         std::fs::remove_dir(path)
     } else {
-        match std::fs::read(path) {
-            Ok(content) if content == neutral_content(path) => std::fs::remove_file(path),
-            _ => Ok(()),
-        }
+        let neutral = neutral_content(path);
+        let is_small = |found: std::fs::Metadata| found.is_file() && found.len() == neutral.len() as u64;
+        let is_unchanged = std::fs::symlink_metadata(path).is_ok_and(is_small)
+            && std::fs::read(path).is_ok_and(|content| content == neutral);
+        if is_unchanged { std::fs::remove_file(path) } else { Ok(()) }
     };
     // What cannot be removed is harmless.
     drop(removed);

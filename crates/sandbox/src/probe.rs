@@ -42,9 +42,9 @@ pub fn has_landlock() -> bool {
 pub fn available_level() -> Availability {
     let namespaces = match find_bubblewrap() {
         None => Err(("bubblewrap is not installed".to_owned(), Some(INSTALL_HINT))),
-        Some(bubblewrap) => try_namespaces(&bubblewrap).map_err(|message| {
+        Some(bubblewrap) => namespaces_problem(&bubblewrap).map_or(Ok(()), |message| {
             let hint = is_restricted_by_apparmor().then_some(APPARMOR_HINT);
-            (message, hint.or(Some(NAMESPACES_HINT)))
+            Err((message, hint.or(Some(NAMESPACES_HINT))))
         }),
     };
     let landlock = has_landlock();
@@ -69,7 +69,7 @@ pub const APPARMOR_HINT: &str = "allow bubblewrap to use user namespaces: instal
 pub const NAMESPACES_HINT: &str = "allow user namespaces (`sysctl user.max_user_namespaces`); in a container, allow them in its seccomp profile";
 
 /// Returns the reason why a sandbox with namespaces cannot be created.
-fn try_namespaces(bubblewrap: &Path) -> Result<(), String> {
+fn namespaces_problem(bubblewrap: &Path) -> Option<String> {
     let arguments = [
         "--unshare-user",
         "--disable-userns",
@@ -92,12 +92,13 @@ fn try_namespaces(bubblewrap: &Path) -> Result<(), String> {
         "--version",
     ];
     let output = Command::new(bubblewrap).args(arguments).env_clear().stdin(Stdio::null()).output();
-    let output = output.map_err(|error| error.to_string())?;
-    if output.status.success() {
-        return Ok(());
-    }
+    let output = match output {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => output,
+        Err(error) => return Some(error.to_string()),
+    };
     let message = String::from_utf8_lossy(&output.stderr);
-    Err(message.lines().next().unwrap_or("bubblewrap failed").trim_start_matches("bwrap: ").to_owned())
+    Some(message.lines().next().unwrap_or("bubblewrap failed").trim_start_matches("bwrap: ").to_owned())
 }
 
 fn is_restricted_by_apparmor() -> bool {

@@ -61,7 +61,7 @@ fn a_real_terminal_multiplexer_is_not_reachable() {
         }
         let socket = sandbox.test.path("person/tmux.sock");
         let start = format!(
-            "tmux -S {0} -f /dev/null new-session -d 'sleep 60'; tmux -S {0} display -p '#{{pid}}'",
+            "tmux -S {0} -f /dev/null new-session -d 'sleep 60'; tmux -S {0} list-sessions -F '#{{pid}}'",
             socket.display()
         );
         let pid = sandbox.plain(&start).stdout;

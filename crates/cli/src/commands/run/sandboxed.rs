@@ -37,7 +37,7 @@ struct SandboxedCommand {
     variables: Vec<(&'static str, OsString)>,
     has_hooks: bool,
     /// The settings of the run's hooks, until the agent has ended.
-    _hooks: Option<RunDirectory>,
+    hooks: Option<RunDirectory>,
 }
 
 pub(super) fn run(
@@ -99,13 +99,13 @@ fn prepare_command(
         arguments: arguments.to_vec(),
         variables: Vec::new(),
         has_hooks: false,
-        _hooks: None,
+        hooks: None,
     };
     let Ok((harness, agent)) = find_agent(program) else { return Ok(command) };
     let host = CliHost { context, home };
     let setup = host.setup();
     if let GuardedRun::ByAdditions(run) = plan_run(&setup, harness, arguments)? {
-        command._hooks = Some(run.write_files(&setup)?);
+        command.hooks = Some(run.write_files(&setup)?);
         command.arguments.splice(0..0, run.args.iter().cloned());
         command.variables = run.variables;
         for note in &run.notes {
@@ -156,6 +156,7 @@ fn run_sandboxed(
     process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
     let wait = run.wait_for_start(|listener| drop(listener));
     let status = run_command(Command::from(process), || wait.as_ref()?.process());
+    drop(command.hooks);
     let end = match wait {
         Some(wait) if has_boundary => run.finish(wait),
         _ => run.finish_without_boundary(),
