@@ -6,9 +6,8 @@ use tenterhook_event::{Decision, Timestamp, ToolClass};
 use tenterhook_facts::{FileOp, PathLocation};
 
 use crate::compile::RuleSet;
-use crate::conditions::glob::PathGlobs;
 use crate::conditions::{RuleMatcher, values};
-use crate::rule::{Rule, RuleMode};
+use crate::rule::RuleMode;
 
 /// One alternative of a rule that denies or asks about operations on paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,14 +34,10 @@ impl RuleSet {
         let mut found = Vec::new();
         let enforced = self.rules().filter(|rule| rule.mode == RuleMode::Enforce && !rule.is_expired(now));
         for rule in enforced.filter(|rule| matches!(rule.verdict, Decision::Deny | Decision::Ask)) {
-            let always = [(rule.when.is_some(), "when"), (rule.limit.is_some(), "limit")];
-            let always = always.into_iter().filter_map(|(given, name)| given.then_some(name)).collect();
-            let start = PathRule {
-                rule: rule.id().to_owned(),
-                denies: rule.verdict == Decision::Deny,
-                inexpressible: always,
-                ..PathRule::default()
-            };
+            let when = [(rule.when.is_some(), "when"), (rule.limit.is_some(), "limit")];
+            let mut start = PathRule { rule: rule.id().to_owned(), ..PathRule::default() };
+            start.denies = rule.verdict == Decision::Deny;
+            start.inexpressible.extend(when.into_iter().filter_map(|(given, name)| given.then_some(name)));
             add_alternatives(&start, &rule.matcher, &mut found);
         }
         found
@@ -61,11 +56,13 @@ fn add_alternatives(outer: &PathRule, matcher: &RuleMatcher, found: &mut Vec<Pat
         (regex.is_some() || unparsed.is_some(), "regex"),
         (label.is_some(), "label"),
         (not.is_some(), "not"),
-        (path.is_some() && (effect.is_some() || !part.globs.is_empty()), "two paths"),
+        (path.is_some() && effect.is_some() || path.is_some() && !part.globs.is_empty(), "two paths"),
     ];
     part.inexpressible.extend(narrowing.into_iter().filter_map(|(given, name)| given.then_some(name)));
-    if let Some(paths) = path {
-        part.add_globs(paths);
+    for paths in path.iter().chain(effect.iter().filter_map(|effect| effect.path.as_ref())) {
+        let (wanted, except) = paths.texts();
+        part.globs.extend(wanted);
+        part.except.extend(except);
     }
     if let Some(tool) = tool {
         let of_class = |class: &ToolClass| match class {
@@ -81,23 +78,9 @@ fn add_alternatives(outer: &PathRule, matcher: &RuleMatcher, found: &mut Vec<Pat
         let excepts_programs = values(effect.not.as_ref()).iter().any(|not| not.by.is_some());
         part.inexpressible.extend((effect.by.is_some() || excepts_programs).then_some("by"));
         part.inexpressible.extend((effect.recursive == Some(true)).then_some("recursive"));
-        if let Some(paths) = &effect.path {
-            part.add_globs(paths);
-        }
     }
-    let alternatives = matcher.any();
-    for inner in alternatives {
-        add_alternatives(&part, inner, found);
-    }
-    if alternatives.is_empty() && !part.globs.is_empty() {
+    matcher.any().iter().for_each(|inner| add_alternatives(&part, inner, found));
+    if matcher.any().is_empty() && !part.globs.is_empty() {
         found.push(part);
-    }
-}
-
-impl PathRule {
-    fn add_globs(&mut self, paths: &PathGlobs) {
-        let (wanted, except) = paths.texts();
-        self.globs.extend(wanted);
-        self.except.extend(except);
     }
 }

@@ -35,7 +35,7 @@ fn cargo_builds_a_crate() {
         return;
     };
     for sandbox in Sandbox::all() {
-        let script = "mkdir -p c/src; printf '[package]\\nname = \"c\"\\nedition = \"2021\"\\n' >c/Cargo.toml; echo 'fn main() { println!(\"built\"); }' >c/src/main.rs; \
+        let script = "mkdir -p c/src; printf '[package]\\nname = \"c\"\\nedition = \"2021\"\\n[workspace]\\n' >c/Cargo.toml; echo 'fn main() { println!(\"built\"); }' >c/src/main.rs; \
             cd c; cargo run -q --offline";
         let mut command = sandbox.sandboxed(&[], &["/bin/sh", "-ec", script]);
         command.env("PATH", format!("{}:/usr/bin:/bin", directory.display()));
