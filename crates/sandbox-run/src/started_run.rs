@@ -5,11 +5,11 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getuid, pidfd_send_signal};
@@ -27,6 +27,8 @@ use crate::plan::{SandboxPlan, refusal};
 
 /// How long the processes of a run may take to end after its command has ended.
 const END_TIMEOUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+/// How long the report of a run's start may take after its command has ended.
+const START_REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Variable in which a run finds its level. It is information only.
 const LEVEL_VARIABLE: &str = "TENTERHOOK_SANDBOX";
 /// Files of `/run` that programs need and that contain no sockets.
@@ -173,9 +175,8 @@ impl PreparedRun {
     /// Ends what the command left running, undoes changes to settings and removes what was created for the run. Fails if
     /// the run had not started.
     pub fn finish(self, wait: StartWait) -> Result<RunEnd, Failure> {
-        // Wakes the thread if the run did not start.
-        drop(UnixStream::connect(self.files.join(SUPERVISOR_SOCKET)));
-        let started = wait.started.recv();
+        // A run that has started has reported it before its command ended.
+        let started = wait.started.recv_timeout(START_REPORT_TIMEOUT);
         if let Ok(started) = &started
             && self.plan.level == SandboxLevel::Namespaces
         {
@@ -276,7 +277,10 @@ impl SandboxPlan {
                 && !path.starts_with(&self.roots.project)
                 && !path.starts_with(&self.roots.state)
         };
-        let is_daemon = home.socket().canonicalize().is_ok_and(|socket| socket == path);
+        // While the daemon starts, its socket may not exist yet.
+        let socket = home.socket();
+        let is_daemon = path.file_name() == socket.file_name()
+            && socket.parent().is_some_and(|parent| parent.canonicalize().ok().as_deref() == path.parent());
         let in_hidden = self.sets.with_access(PathAccess::Hidden).any(|entry| path.starts_with(&entry.path));
         let is_own = path.starts_with(&self.roots.state)
             && path.file_name().is_some_and(|name| name == SUPERVISOR_SOCKET);
