@@ -27,7 +27,12 @@ pub(crate) fn repository() -> PathBuf {
 
 impl TestContext {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::new_in(&std::env::temp_dir())
+    }
+
+    /// Like [`Self::new`], with the test's directory in this directory.
+    pub(crate) fn new_in(directory: &Path) -> Self {
+        let dir = tempfile::tempdir_in(directory).unwrap();
         for name in ["person", "home", "work"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }

@@ -67,6 +67,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-when",
         ],
     ),
+    ("tenterhook-sandbox", &["tenterhook-document", "tenterhook-policy"]),
     ("tenterhook-baseline", &["tenterhook-policy"]),
     ("tenterhook-harness", &["tenterhook-event"]),
     (
@@ -197,6 +198,16 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-ledger",
             "tenterhook-policy",
             "tenterhook-records",
+        ],
+    ),
+    (
+        "tenterhook-sandbox-run",
+        &[
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-home",
+            "tenterhook-sandbox",
+            "tenterhook-setup",
         ],
     ),
     ("tenterhook-shim", &[]),
@@ -439,6 +450,8 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-records",
             "tenterhook-report",
             "tenterhook-rulebook",
+            "tenterhook-sandbox",
+            "tenterhook-sandbox-run",
             "tenterhook-scan",
             "tenterhook-self-update",
             "tenterhook-sessions",

@@ -150,6 +150,7 @@ follow! {
     "docs/guide/migrating.md" => migrating,
     "docs/guide/platforms.md" => platforms,
     "docs/guide/run.md" => guarded_run,
+    "docs/guide/sandbox.md" => sandbox,
     "docs/guide/policy.md" => policy,
     "docs/guide/programs.md" => programs,
     "docs/guide/sdk-python.md" => sdk_python,

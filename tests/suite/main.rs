@@ -83,6 +83,7 @@ mod quick_build;
 mod rule_levels;
 mod rules;
 mod rules_end_to_end;
+mod sandbox;
 mod scan;
 mod schemas;
 mod sdk;

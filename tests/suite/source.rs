@@ -63,6 +63,8 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("notify/src/terminal.rs", "files of the kernel about processes"),
     ("code-facts/src/literals/calls.rs", "names of functions that read files"),
     ("home/src/mode.rs", "the kernel's id of this run of the system"),
+    ("sandbox-run/src/", "locks in the state directory, and a table of the kernel"),
+    ("sandbox/src/", "regular files up to a size, looked at before, and files of the kernel"),
     ("shim/src/ask.rs", "a directory, to name a socket in it"),
     ("shim/src/status.rs", "bounded, and looked at before: the shim has no dependencies"),
 ];

@@ -20,6 +20,10 @@ use crate::context::Context;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
+    // In a sandbox, this program runs first and becomes the command, so nothing else may happen before.
+    if let Some(exit) = commands::enter_sandbox() {
+        return exit;
+    }
     let cli = Cli::from_command_line();
     let terminal = Terminal::new(cli.color, cli.json);
     let context = Context::new(cli.home, cli.system, terminal);

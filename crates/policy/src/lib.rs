@@ -39,6 +39,7 @@ mod index;
 mod judge;
 mod load;
 mod page;
+mod path_rule;
 mod prices;
 mod rule;
 #[cfg(feature = "schema")]
@@ -52,6 +53,7 @@ pub use compile::{LoadMode, LoadedRules, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
 pub use judge::{PolicyJudgement, RuleNote, SHELL_ENVIRONMENT_LABEL, explain, judge};
 pub use page::{RulePage, rule_pages};
+pub use path_rule::PathRule;
 pub use prices::{ModelPrice, Money, PriceTable};
 pub use rule::{Rule, RuleMode, Severity};
 #[cfg(feature = "schema")]
@@ -62,7 +64,7 @@ pub use state::{
     ShellStatement, StateDelta, TreeOrigin,
 };
 pub use tenterhook_document::Problem;
-pub use tenterhook_facts::{EvalEnvironment, Facts, facts};
+pub use tenterhook_facts::{EvalEnvironment, Facts, FileOp, PathLocation, facts};
 pub use tenterhook_programs::{CommandSummary, Programs, UserProgram, UserProgramFile};
 pub use write::rule_yaml;
 

@@ -23,7 +23,7 @@ use crate::wiring::{self, HookState, MACHINE_SCOPE};
 use crate::{Setup, hook_programs};
 
 /// File that is locked while a run uses its directory.
-const LOCK_FILE: &str = "lock";
+pub const LOCK_FILE: &str = "lock";
 
 /// How one run of a harness is guarded.
 #[derive(Debug)]
@@ -194,8 +194,8 @@ fn names_other_directory(args: &[OsString], working_directory: &Path, root: &Pat
 }
 
 impl RunDirectory {
-    /// Creates a directory, and removes those of runs that were killed.
-    fn create(home: &Home, path: &Path) -> Result<Self, Failure> {
+    /// Creates a directory in the directory of guarded runs, and removes those of runs that were killed.
+    pub fn create(home: &Home, path: &Path) -> Result<Self, Failure> {
         let parent = home.guarded_runs();
         make_private_dir(&parent)?;
         // One run at a time creates or removes directories.

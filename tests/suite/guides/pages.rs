@@ -68,6 +68,7 @@ pub(super) const NOT_RUN_ON_ANY_PAGE: &[(&str, Replacement)] = &[
     ("cd tenterhook", NotRun("the directory that `git clone` makes")),
     ("claude", NotRun("needs a model; `make e2e` runs the real client with a scripted one")),
     ("tenterhook demo", Test("tests/suite/demo.rs::#[test]")),
+    ("tenterhook run --sandbox", Test("tests/suite/sandbox/ordinary_work.rs::#[test]")),
     ("tenterhook run claude", Test("tests/suite/guarded_run.rs::#[test]")),
     ("tenterhook ledger tail -f", Keys(CTRL_C)),
     ("tenterhook tui", Keys("q")),
@@ -184,6 +185,7 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page { path: "docs/guide/sdk-python.md", ..DEFAULT },
     Page { path: "docs/guide/sdk-typescript.md", ..DEFAULT },
+    Page { path: "docs/guide/sandbox.md", ..DEFAULT },
     Page { path: "docs/guide/run.md", instead: &[("tenterhook run claude --bare", Exit(2))], ..DEFAULT },
     Page {
         path: "docs/guide/sessions.md",

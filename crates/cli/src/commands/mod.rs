@@ -50,6 +50,7 @@ use self::rules::programs;
 use self::self_manage::completions;
 
 pub(crate) use self::hook::Args as HookArgs;
+pub(crate) use self::run::enter_sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
 

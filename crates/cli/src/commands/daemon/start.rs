@@ -104,3 +104,11 @@ fn daemon_launcher<'a>(context: &'a Context, home: &'a Home) -> Result<Launcher<
     let (program, variables) = (std::env::current_exe()?, &context.env.all);
     Ok(Launcher { home, program, explicit_home: context.explicit_home.as_deref(), variables })
 }
+
+/// Starts a daemon and waits until it answers, unless one is running: a sandboxed run cannot start one.
+pub(in crate::commands) fn start_for_sandbox(context: &Context, home: &Home) -> Result<(), CommandError> {
+    if tenterhook_daemon_control::ask::is_up(home) {
+        return Ok(());
+    }
+    daemon_launcher(context, home)?.launch(&[])
+}

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use tenterhook_home::Home;
 
 use crate::ask;
+use tenterhook_sandbox::probe::available_level;
+
+use crate::commands::run::describe_available_level;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD, WARN, tame};
@@ -28,19 +31,22 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
     let terminal = context.terminal;
     let Some(health) = ask::get(home, "/v1/health")? else {
         if terminal.json {
-            terminal.print_json(&json!({"running": false, "versions": versions::to_json(home, None)}))?;
+            let sandbox = available_level();
+            let versions = versions::to_json(home, None);
+            terminal.print_json(&json!({"running": false, "versions": versions, "sandbox": sandbox}))?;
         } else {
             terminal.print(&format!(
                 "{WARN}no daemon is running{WARN:#}: hooks evaluate the rules in-process, and decisions wait in the spool\n\
-                 {DIM}start one with `tenterhook start`{DIM:#}\n{}",
-                versions_text(home, None)
+                 {DIM}start one with `tenterhook start`{DIM:#}\n{}  sandbox     {}\n",
+                versions_text(home, None),
+                describe_available_level().1
             ))?;
         }
         return Ok(ExitCode::FAILURE);
     };
     if terminal.json {
         let versions = versions::to_json(home, Some(&health));
-        let mut answer = json!({"running": true, "socket": home.socket(), "versions": versions});
+        let mut answer = json!({"running": true, "socket": home.socket(), "versions": versions, "sandbox": available_level()});
         if let (Some(answer), Value::Object(health)) = (answer.as_object_mut(), health) {
             answer.extend(health);
         }
@@ -53,7 +59,7 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
         None => "?".to_owned(),
     };
     let mut report = format!(
-        "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  mode        {}\n  generation  {}\n  answered    {}\n",
+        "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  mode        {}\n  generation  {}\n  answered    {}\n  sandbox     {}\n",
         text("pid"),
         text("version"),
         home.socket().display(),
@@ -64,6 +70,7 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
         text("mode"),
         text("generation"),
         text("answered"),
+        describe_available_level().1,
     );
     report += &versions_text(home, Some(&health));
     for run in health.get("runs").and_then(Value::as_array).into_iter().flatten() {

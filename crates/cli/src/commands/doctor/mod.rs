@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde_json::json;
 use tenterhook_home::Home;
 
+use crate::commands::run::describe_available_level;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::setup::CliHost;
@@ -146,6 +147,16 @@ impl Examination<'_> {
     }
 }
 
+/// Names the sandbox that this machine supports. Nothing is broken if it supports none: a sandbox is optional.
+fn check_sandbox(examination: &mut Examination<'_>) {
+    let (is_complete, text) = describe_available_level();
+    if is_complete {
+        examination.good("sandbox", text);
+    } else {
+        examination.warning("sandbox", text);
+    }
+}
+
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     if let Some(named) = &args.prove {
         return prove::run(context, named, Duration::from_secs(args.within));
@@ -163,6 +174,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     rules::check_rules(&mut examination);
     ledger_state::check_ledger_state(&mut examination);
     harnesses::check_harnesses(&mut examination);
+    check_sandbox(&mut examination);
     let mut findings = examination.findings;
     if args.fix {
         for finding in &mut findings {

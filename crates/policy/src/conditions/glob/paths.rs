@@ -125,6 +125,12 @@ impl PathGlobs {
         found.map(|glob| glob.text.as_str())
     }
 
+    /// Returns the globs that must match, and the exclusions.
+    pub(crate) fn texts(&self) -> (Vec<String>, Vec<String>) {
+        let texts = |globs: &[PathGlob]| globs.iter().map(|glob| glob.text.clone()).collect();
+        (texts(&self.wanted), texts(&self.except))
+    }
+
     /// Returns the first globs, for messages.
     pub(crate) fn display_list(&self) -> String {
         list_for_display(self.wanted.iter().map(|glob| &glob.text))

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `run`: guards one run of an agent without a change to its settings.
+//! `run`: guards one run of an agent without a change to its settings, and sandboxes a run.
+
+mod agent_process;
+mod explain_sandbox;
+mod sandboxed;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use serde_json::json;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_setup::run_plan::{GuardedRun, plan_run};
 use tokio::process::Command;
-use tokio::signal::unix::{SignalKind, signal};
 
+use self::agent_process::{exit_code_of, run_command};
+pub(crate) use self::sandboxed::{describe_available_level, enter_sandbox};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
@@ -35,12 +37,13 @@ Examples:
   tenterhook run claude
   tenterhook run claude -p 'fix the failing test'
   tenterhook run ./node_modules/.bin/codex exec 'update the docs'
-  tenterhook run --dry-run opencode               what would be added";
+  tenterhook run --dry-run opencode               what would be added
+  tenterhook run --sandbox claude                 hooks, and a sandbox
+  tenterhook run --sandbox -- npm test            any command in a sandbox
+  tenterhook run --sandbox --explain -- npm test  its paths and their rules";
 
 /// Exit code if the agent's program is missing, as in shells.
 const EXIT_NOT_FOUND: u8 = 127;
-/// Exit code of a program that a signal ended, before the signal's number is added.
-const EXIT_SIGNAL_BASE: i32 = 128;
 
 /// Guard one run of an agent without changing its settings
 #[derive(Debug, clap::Args)]
@@ -49,10 +52,38 @@ pub(crate) struct Args {
     /// Print what would be added to the run, without running the agent
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     /// Agent, such as `claude` or the path of its program, and its arguments
     // One list, so that options after AGENT belong to the agent, even if Tenterhook has an option of that name.
     #[arg(value_name = "AGENT", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
+}
+
+/// Options of a sandboxed run.
+#[derive(Debug, clap::Args)]
+struct SandboxArgs {
+    /// Run the agent or any command in a sandbox that protects the same paths as the rules
+    #[arg(long)]
+    sandbox: bool,
+    /// Profile of the sandbox [default: that of the agent]
+    #[arg(long, value_name = "NAME", requires = "sandbox")]
+    profile: Option<String>,
+    /// Network of the sandbox [default: that of the profile]
+    #[arg(long, value_name = "ACCESS", value_parser = ["none", "proxy", "host"], requires = "sandbox")]
+    network: Option<String>,
+    /// Print the paths of the sandbox with their rules, without running anything
+    #[arg(long, requires = "sandbox")]
+    explain: bool,
+    /// Start with less protection if this machine does not support the whole sandbox
+    #[arg(long, requires = "sandbox")]
+    best_effort: bool,
+}
+
+impl SandboxArgs {
+    fn is_on(&self) -> bool {
+        self.sandbox
+    }
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -62,6 +93,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     if home.is_machine_wide() {
         return Err(CommandError::user("`run` guards a run of your account").hint("omit `--system`"));
+    }
+    if args.sandbox.is_on() {
+        return sandboxed::run(context, home, args, agent, rest);
     }
     let (harness, program) = find_agent(agent)?;
     let host = CliHost { context, home };
@@ -87,7 +121,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     command.args(rest);
     // The settings of the run are removed after the agent has ended.
-    let status = run_command(command);
+    let status = run_command(command, || None);
     drop(directory);
     match status {
         Ok(status) => Ok(exit_code_of(status)),
@@ -152,45 +186,4 @@ fn print_plan(
     lines.extend(notes.iter().map(|note| format!("{WARN}note{WARN:#}: {}", tame(note))));
     context.terminal.print(&(lines.join("\n") + "\n"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Runs the agent until it ends, and passes signals to it.
-fn run_command(mut command: Command) -> std::io::Result<ExitStatus> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        // The signals are caught before the agent starts, so that none of them ends only this process.
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hangup = signal(SignalKind::hangup())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut quit = signal(SignalKind::quit())?;
-        let mut child = command.spawn()?;
-        let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        loop {
-            let (number, is_typed) = tokio::select! {
-                status = child.wait() => return status,
-                _ = terminate.recv() => (Signal::TERM, false),
-                _ = hangup.recv() => (Signal::HUP, false),
-                _ = interrupt.recv() => (Signal::INT, true),
-                _ = quit.recv() => (Signal::QUIT, true),
-            };
-            // The terminal sends typed signals to every process in the foreground, also to the agent.
-            if let Some(pid) = pid
-                && !(is_typed && is_in_foreground())
-            {
-                // The agent may have ended; the next turn of the loop notices it.
-                let _ = kill_process(pid, number);
-            }
-        }
-    })
-}
-
-/// Whether this process is in the foreground of a terminal.
-fn is_in_foreground() -> bool {
-    let terminal = File::options().read(true).open("/dev/tty");
-    terminal.is_ok_and(|terminal| rustix::termios::tcgetpgrp(&terminal).ok() == Some(getpgrp()))
-}
-
-fn exit_code_of(status: ExitStatus) -> ExitCode {
-    let code = status.code().or_else(|| Some(EXIT_SIGNAL_BASE + status.signal()?));
-    code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

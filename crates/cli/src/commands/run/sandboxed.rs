@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `run --sandbox`: runs an agent with its hooks, or any command, in a sandbox.
+
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::{Home, call_meta};
+use tenterhook_sandbox::after_run::UndoneChange;
+use tenterhook_sandbox::inside::{self, InsideError};
+use tenterhook_sandbox::{NetworkAccess, SandboxLevel, probe};
+use tenterhook_sandbox_run::{LevelChoice, PreparedRun, SandboxPlan, SandboxRequest};
+use tenterhook_setup::SetupHost as _;
+use tenterhook_setup::guarded_run::{GuardedRun, RunDirectory, plan_run};
+use tokio::process::Command;
+
+use super::agent_process::{exit_code_of, run_command};
+use super::{Args, EXIT_NOT_FOUND, SandboxArgs, explain_sandbox, find_agent};
+use crate::commands::daemon::start;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::setup::CliHost;
+use crate::terminal::{DIM, Terminal, WARN, tame};
+
+/// First argument of this program when it runs inside a sandbox.
+const INSIDE_STAGE: &str = "sandbox-inside";
+/// Name of a change that was undone after a run, in the ledger.
+const UNDONE_RECORD: &str = "sandbox.undo";
+
+/// What a run starts in its sandbox.
+struct SandboxedCommand {
+    program: OsString,
+    arguments: Vec<OsString>,
+    variables: Vec<(&'static str, OsString)>,
+    has_hooks: bool,
+    /// The settings of the run's hooks, until the agent has ended.
+    hooks: Option<RunDirectory>,
+}
+
+pub(super) fn run(
+    context: &Context,
+    home: &Home,
+    args: &Args,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> Result<ExitCode, CommandError> {
+    if !cfg!(target_os = "linux") {
+        return Err(CommandError::conflict("sandboxes need Linux"));
+    }
+    let plan = plan(context, home, &args.sandbox, program)?;
+    if args.sandbox.explain || args.dry_run {
+        return explain_sandbox::print(context, &plan);
+    }
+    if plan.network == NetworkAccess::Proxy {
+        return Err(CommandError::conflict("this build has no proxy for sandboxes")
+            .hint("`--network host` uses the network of the machine, `--network none` only loopback"));
+    }
+    let command = prepare_command(context, home, program, arguments)?;
+    print_level(context, &plan)?;
+    run_sandboxed(context, home, plan, command)
+}
+
+fn plan(
+    context: &Context,
+    home: &Home,
+    args: &SandboxArgs,
+    program: &OsStr,
+) -> Result<SandboxPlan, CommandError> {
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    let network = args.network.as_deref().map(|network| match network {
+        "host" => NetworkAccess::Host,
+        "proxy" => NetworkAccess::Proxy,
+        _ => NetworkAccess::None,
+    });
+    SandboxPlan::new(&SandboxRequest {
+        home,
+        env: &context.env,
+        working_directory: &std::env::current_dir()?,
+        profile: args.profile.as_deref(),
+        program: &name,
+        network,
+        level: if args.best_effort { LevelChoice::BestEffort } else { LevelChoice::Required },
+        now: call_meta::now(),
+    })
+}
+
+/// Adds hooks if the program is an agent.
+fn prepare_command(
+    context: &Context,
+    home: &Home,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> Result<SandboxedCommand, CommandError> {
+    let mut command = SandboxedCommand {
+        program: program.to_owned(),
+        arguments: arguments.to_vec(),
+        variables: Vec::new(),
+        has_hooks: false,
+        hooks: None,
+    };
+    let Ok((harness, agent)) = find_agent(program) else { return Ok(command) };
+    let host = CliHost { context, home };
+    let setup = host.setup();
+    if let GuardedRun::ByAdditions(run) = plan_run(&setup, harness, arguments)? {
+        command.hooks = Some(run.write_files(&setup)?);
+        command.arguments.splice(0..0, run.args.iter().cloned());
+        command.variables = run.variables;
+        for note in &run.notes {
+            context.terminal.eprint(&format!("{WARN}note{WARN:#}: {}\n", tame(note)))?;
+        }
+    }
+    command.program = agent;
+    command.has_hooks = true;
+    // A daemon that a hook starts would be in the sandbox, where it cannot write records.
+    start::start_for_sandbox(context, home)?;
+    Ok(command)
+}
+
+fn print_level(context: &Context, plan: &SandboxPlan) -> Result<(), CommandError> {
+    let network = match plan.network {
+        NetworkAccess::None => "loopback only",
+        NetworkAccess::Proxy => "through the proxy",
+        NetworkAccess::Host => "of the machine",
+    };
+    let project = plan.roots.project.display().to_string();
+    let line = format!("sandbox: {}; network {network}; writable: {}", plan.level, tame(&project));
+    context.terminal.eprint(&format!("{DIM}{line}{DIM:#}\n"))?;
+    if let Some(available) = plan.availability.as_ref().filter(|_| plan.level != SandboxLevel::Namespaces) {
+        let why = available.namespaces_missing.as_deref().unwrap_or_default();
+        let text = format!("less protection than a sandbox with namespaces: {}", tame(why));
+        context.terminal.eprint(&format!("{WARN}note{WARN:#}: {text}\n"))?;
+    }
+    Ok(())
+}
+
+fn run_sandboxed(
+    context: &Context,
+    home: &Home,
+    plan: SandboxPlan,
+    command: SandboxedCommand,
+) -> Result<ExitCode, CommandError> {
+    let has_boundary = plan.level != SandboxLevel::Hooks;
+    let mut run = PreparedRun::new(plan, home, command.has_hooks)?;
+    let program = std::env::current_exe()?;
+    let mut process = if has_boundary {
+        let has_terminal = std::io::stdin().is_terminal();
+        let mut process = run.command(&program, INSIDE_STAGE, &context.env, has_terminal)?;
+        process.arg("--").arg(&command.program);
+        process
+    } else {
+        std::process::Command::new(&command.program)
+    };
+    process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
+    let wait = run.wait_for_start(|listener| drop(listener));
+    let status = run_command(Command::from(process), || wait.as_ref()?.process());
+    drop(command.hooks);
+    let end = match wait {
+        Some(wait) if has_boundary => run.finish(wait),
+        _ => run.finish_without_boundary(),
+    };
+    let status = match status {
+        Ok(status) => exit_code_of(status),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => ExitCode::from(EXIT_NOT_FOUND),
+        Err(error) => return Err(error.into()),
+    };
+    for change in end?.undone {
+        report_undone(context, home, &change)?;
+    }
+    Ok(status)
+}
+
+fn report_undone(context: &Context, home: &Home, change: &UndoneChange) -> Result<(), CommandError> {
+    let path = change.path.display().to_string();
+    let what = match &change.error {
+        None => format!("undone after the run: `{path}`: {}", change.change),
+        Some(error) => format!("NOT UNDONE after the run: `{path}`: {}: {error}", change.change),
+    };
+    context.terminal.eprint(&format!("{WARN}warning{WARN:#}: {}\n", tame(&what)))?;
+    let host = CliHost { context, home };
+    let detail = json!({ "path": path, "change": change.change, "error": change.error });
+    host.record_change(UNDONE_RECORD, detail)
+}
+
+/// Becomes the command of a sandboxed run, if this program was started inside a sandbox for that. Returns only if that
+/// is not the case or fails.
+pub(crate) fn enter_sandbox() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != INSIDE_STAGE {
+        return None;
+    }
+    let files = words.next()?;
+    if words.next()? != "--" {
+        return None;
+    }
+    let program = words.next()?;
+    let error = inside::enter(Path::new(&files), &program, &words.collect::<Vec<_>>());
+    let exit = match &error {
+        InsideError::Command { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
+            ExitCode::from(EXIT_NOT_FOUND)
+        }
+        _ => ExitCode::FAILURE,
+    };
+    let terminal = Terminal::new(clap::ColorChoice::Auto, false);
+    terminal.report(&CommandError::internal(error.to_string()));
+    Some(exit)
+}
+
+/// Describes the sandbox that this machine supports, for `status` and `doctor`.
+pub(crate) fn describe_available_level() -> (bool, String) {
+    let available = probe::available_level();
+    let text = match (&available.namespaces_missing, available.hint) {
+        (None, _) => available.level.to_string(),
+        (Some(why), hint) => {
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            format!("{} ({why}{hint})", available.level)
+        }
+    };
+    (available.level == SandboxLevel::Namespaces, text)
+}

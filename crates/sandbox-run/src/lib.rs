@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Plans and supervises a sandboxed run: collects rules, profile and paths of this machine, starts the sandbox, and
+//! checks settings after the run. `tenterhook-sandbox` implements the sandbox itself. This crate prints nothing.
+
+mod placeholder_list;
+mod plan;
+mod project;
+mod started_run;
+
+pub use plan::{LevelChoice, SandboxPlan, SandboxRequest};
+pub use started_run::{PreparedRun, RunEnd};

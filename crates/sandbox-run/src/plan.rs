@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Plans a sandboxed run. Planning writes nothing.
+
+use std::path::{Path, PathBuf};
+
+use tenterhook_error::Failure;
+use tenterhook_event::Timestamp;
+use tenterhook_home::{Env, Home, Sources, WorkDirs, regular_file};
+use tenterhook_sandbox::probe::{self, Availability};
+use tenterhook_sandbox::{
+    DiskTree, NetworkAccess, PathSets, SandboxLevel, SandboxProfile, SandboxRoots, find_repositories,
+};
+
+use crate::project::find_project;
+
+/// Directory of the user's own profiles, in the configuration directory.
+const PROFILE_DIRECTORY: &str = "sandbox";
+
+/// Which level a run requires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelChoice {
+    /// Namespaces and Landlock; otherwise the run does not start.
+    Required,
+    /// The strongest level that the machine supports.
+    BestEffort,
+}
+
+/// A run that shall be sandboxed.
+#[derive(Debug, Clone, Copy)]
+pub struct SandboxRequest<'a> {
+    /// State directory of Tenterhook.
+    pub home: &'a Home,
+    /// Environment of the user.
+    pub env: &'a Env,
+    /// Directory in which the command runs.
+    pub working_directory: &'a Path,
+    /// Name of the profile; `None` selects it by the program.
+    pub profile: Option<&'a str>,
+    /// Name of the program or harness.
+    pub program: &'a str,
+    /// Network; `None` takes the network of the profile.
+    pub network: Option<NetworkAccess>,
+    /// Which level is required.
+    pub level: LevelChoice,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// A planned run.
+#[derive(Debug)]
+pub struct SandboxPlan {
+    /// Level of the sandbox.
+    pub level: SandboxLevel,
+    /// What the machine supports; known only if the level is not the strongest.
+    pub availability: Option<Availability>,
+    /// The profile, with what it includes.
+    pub profile: SandboxProfile,
+    /// Network of the run.
+    pub network: NetworkAccess,
+    /// The paths.
+    pub sets: PathSets,
+    /// The directories that the paths were derived from.
+    pub roots: SandboxRoots,
+    /// Whether all repositories of the project were found.
+    pub searched_all: bool,
+    /// Directory in which the command runs.
+    pub working_directory: PathBuf,
+}
+
+impl SandboxPlan {
+    /// Plans a run.
+    pub fn new(request: &SandboxRequest<'_>) -> Result<Self, Failure> {
+        let SandboxRequest { home, env, .. } = *request;
+        let user_home = env.home.as_deref().ok_or_else(|| Failure::user("`HOME` is not set"))?;
+        let user_home = user_home.canonicalize()?;
+        let project = find_project(request.working_directory, &user_home, home)?;
+        let profile = load_profile(request)?;
+        let network = request.network.or(profile.network).unwrap_or_default();
+        let (level, availability) = choose_level(request.level)?;
+
+        let place = WorkDirs::at(Some(request.working_directory.to_owned()));
+        let mut sources = Sources::collect(home, env, &place);
+        // Monitor mode is about calls. A sandbox that the user asked for protects.
+        sources.monitor = false;
+        let rules = sources.load().rules.path_rules(request.now);
+
+        let tree = DiskTree;
+        let (repositories, searched_all) = find_repositories(&project, &tree);
+        let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let secret_state = [
+            home.ledger(),
+            home.spool(),
+            home.undo(),
+            home.totp(),
+            home.token(),
+            home.sessions(),
+            home.usage(),
+            home.approvals(),
+        ];
+        let roots = SandboxRoots {
+            home: user_home,
+            project,
+            repositories,
+            state: canonical(home.state.clone()),
+            config: canonical(home.config.clone()),
+            secret_state: secret_state.map(canonical).to_vec(),
+        };
+        let sets = PathSets::derive(&rules, &profile, &roots, &tree);
+        let working_directory = request.working_directory.canonicalize()?;
+        Ok(Self { level, availability, profile, network, sets, roots, searched_all, working_directory })
+    }
+}
+
+fn load_profile(request: &SandboxRequest<'_>) -> Result<SandboxProfile, Failure> {
+    let directory = request.home.config.join(PROFILE_DIRECTORY);
+    let own = |name: &str| {
+        let is_name = !name.is_empty()
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
+        regular_file(&directory.join(format!("{name}.yaml"))).ok().flatten().filter(|_| is_name)
+    };
+    let name = request.profile.unwrap_or_else(|| SandboxProfile::name_for(request.program));
+    SandboxProfile::load(name, &own).map_err(|error| {
+        let known: Vec<_> = tenterhook_sandbox::built_in_profiles().iter().map(|(name, _)| *name).collect();
+        Failure::user(error.to_string()).hint(format!("profiles: {}", known.join(", ")))
+    })
+}
+
+/// Returns the level of a run. If `bwrap` is installed, whether it works is known when it has started.
+fn choose_level(choice: LevelChoice) -> Result<(SandboxLevel, Option<Availability>), Failure> {
+    if choice == LevelChoice::Required && probe::find_bubblewrap().is_some() {
+        return Ok((SandboxLevel::Namespaces, None));
+    }
+    let available = probe::available_level();
+    if choice == LevelChoice::Required && available.level != SandboxLevel::Namespaces {
+        return Err(refusal(&available));
+    }
+    Ok((available.level, Some(available)))
+}
+
+/// The failure if the machine does not support the required level.
+pub(crate) fn refusal(available: &Availability) -> Failure {
+    let why = available.namespaces_missing.as_deref().unwrap_or("it could not be started");
+    let failure = Failure::conflict(format!("no sandbox with namespaces on this machine: {why}"));
+    let failure = available.hint.into_iter().fold(failure, Failure::hint);
+    failure.hint(format!("`--best-effort` starts the command with less protection ({})", available.level))
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The sandbox of a run: the paths that rules protect, enforced by the kernel.
+//!
+//! [`PathSets::derive`] turns the rules of a policy and a [`SandboxProfile`] into sets of paths, without any IO. On
+//! Linux, [`bubblewrap::arguments`] turns the sets into mounts of a private file system, and [`inside::enter`] adds
+//! Landlock rules and a system call filter inside before it starts the command. [`probe::available_level`] says what a
+//! machine supports.
+//!
+//! This crate prints nothing and reads no environment variables.
+
+pub mod after_run;
+pub mod bubblewrap;
+mod file_tree;
+mod git_settings;
+pub mod inside;
+mod landlock_rules;
+mod level;
+pub mod listener;
+mod path_pattern;
+mod path_sets;
+pub mod placeholders;
+pub mod probe;
+mod profile;
+mod repositories;
+mod system_call_filter;
+pub mod unix_sockets;
+
+pub use file_tree::{DiskTree, FileKind, FileTree};
+pub use level::SandboxLevel;
+pub use path_sets::{PathAccess, PathEntry, PathSets, SandboxRoots, UnexpressedRule};
+pub use profile::{NetworkAccess, ProfileError, SandboxProfile, built_in_profiles};
+pub use repositories::{Repository, find_repositories};

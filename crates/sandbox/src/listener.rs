@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The connection between a run and its supervisor outside: the run reports that it started, and passes the listener of
+//! its proxy, which the supervisor serves.
+
+use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::net::TcpListener;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg, sockopt::socket_peercred,
+};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// Name of the socket in the directory with Tenterhook's own files.
+pub const SUPERVISOR_SOCKET: &str = "supervisor.sock";
+/// How long either side waits for the other.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Message of a run that started.
+const STARTED: &[u8] = b"S";
+/// Reply of the supervisor.
+const ACCEPTED: &[u8] = b"A";
+
+/// The socket on which a supervisor waits for its run.
+#[derive(Debug)]
+pub struct SupervisorSocket(UnixListener);
+
+/// A run that has started.
+#[derive(Debug)]
+pub struct StartedRun {
+    /// The process that becomes the command.
+    pub process: Pid,
+    /// Its parent: the first process of the run's process namespace, if it has one.
+    pub init: OwnedFd,
+    /// The listener of the run's proxy, if it has one.
+    pub listener: Option<TcpListener>,
+}
+
+impl SupervisorSocket {
+    /// Creates the socket in a directory.
+    pub fn create(directory: &Path) -> io::Result<Self> {
+        let directory = std::fs::File::open(directory)?;
+        // The path of the directory may be too long for a socket.
+        let path = format!("/proc/self/fd/{}/{SUPERVISOR_SOCKET}", directory.as_raw_fd());
+        UnixListener::bind(path).map(Self)
+    }
+
+    /// Waits until the run has started. Only the first connection counts: it comes from the program that starts before
+    /// the command.
+    pub fn wait_for_start(self) -> io::Result<StartedRun> {
+        let (mut run, _) = self.0.accept()?;
+        drop(self);
+        let process = socket_peercred(&run)?.pid;
+        let init = parent_of(process).and_then(|parent| Ok(pidfd_open(parent, PidfdFlags::empty())?))?;
+        run.set_read_timeout(Some(REPLY_TIMEOUT))?;
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut message = [0; 1];
+        let received =
+            recvmsg(&run, &mut [IoSliceMut::new(&mut message)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+        if received.bytes == 0 || message != STARTED {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut descriptors = ancillary.drain().flat_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(rights) => rights.collect::<Vec<OwnedFd>>(),
+            _ => Vec::new(),
+        });
+        let listener = descriptors.next().map(TcpListener::from);
+        run.write_all(ACCEPTED)?;
+        Ok(StartedRun { process, init, listener })
+    }
+}
+
+fn parent_of(process: Pid) -> io::Result<Pid> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero()))?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok());
+    parent.and_then(Pid::from_raw).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Reports to the supervisor that the run starts, and passes a listener. Returns when the supervisor has accepted it.
+pub(crate) fn report_start(socket: &Path, listener: Option<&TcpListener>) -> io::Result<()> {
+    let mut supervisor = UnixStream::connect(socket)?;
+    supervisor.set_read_timeout(Some(REPLY_TIMEOUT))?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let descriptors = listener.map(|listener| [listener.as_fd()]);
+    if let Some(descriptors) = &descriptors {
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    sendmsg(&supervisor, &[IoSlice::new(STARTED)], &mut ancillary, SendFlags::empty())?;
+    let mut reply = [0; 1];
+    supervisor.read_exact(&mut reply)?;
+    if reply == ACCEPTED { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_is_passed_to_the_supervisor_which_serves_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let socket = SupervisorSocket::create(directory.path()).unwrap();
+        let path = directory.path().join(SUPERVISOR_SOCKET);
+        let run = std::thread::spawn(move || {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            report_start(&path, Some(&listener)).unwrap();
+            listener.local_addr().unwrap()
+        });
+        let listener = socket.wait_for_start().unwrap().listener.unwrap();
+        assert_eq!(run.join().unwrap(), listener.local_addr().unwrap());
+        assert!(std::os::unix::net::UnixStream::connect(directory.path().join(SUPERVISOR_SOCKET)).is_err());
+    }
+
+    #[test]
+    fn a_run_without_a_proxy_passes_no_listener() {
+        let directory = tempfile::tempdir().unwrap();
+        let socket = SupervisorSocket::create(directory.path()).unwrap();
+        let path = directory.path().join(SUPERVISOR_SOCKET);
+        let run = std::thread::spawn(move || report_start(&path, None));
+        assert!(socket.wait_for_start().unwrap().listener.is_none());
+        run.join().unwrap().unwrap();
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Finds the git repositories in a project: itself, nested and bare repositories, submodules and worktrees.
+
+use std::path::{Path, PathBuf};
+
+use crate::file_tree::{FileKind, FileTree};
+
+/// Maximum depth at which nested repositories are searched.
+const MAX_DEPTH: usize = 6;
+/// Maximum number of directories that are read.
+const MAX_DIRECTORIES: usize = 4_000;
+/// Directories in which no repositories are searched, because packages and build results fill them.
+const SKIPPED: &[&str] =
+    &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache", "vendor", "dist", "build"];
+/// Names in a git directory.
+const GIT_DIRECTORY_NAMES: &[&str] = &["HEAD", "config", "objects", "refs"];
+/// Maximum size of a file that names a git directory.
+const MAX_GIT_FILE_BYTES: u64 = 4096;
+
+/// A repository in the project.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Repository {
+    /// Directory of the working tree, or of a bare repository.
+    pub root: PathBuf,
+    /// Directory with the configuration and the hooks.
+    pub git_dir: PathBuf,
+    /// Directory with the settings of this worktree or submodule; the same as `git_dir` in an ordinary repository.
+    pub own_git_dir: PathBuf,
+    /// Whether the git directory names this working tree, as that of a worktree does. Otherwise the project could name
+    /// any directory as its git directory.
+    pub is_named_by_git_dir: bool,
+}
+
+/// Finds the repositories in a project. The second value is false if the project is too large to be searched.
+pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> (Vec<Repository>, bool) {
+    let mut found = Vec::new();
+    let mut waiting = vec![(project.to_owned(), 0)];
+    let mut read = 0;
+    let mut complete = true;
+    while let Some((directory, depth)) = waiting.pop() {
+        let git = directory.join(".git");
+        match tree.kind(&git) {
+            Some(FileKind::Directory) => found.push(repository(&directory, git, tree)),
+            Some(FileKind::Link) => found.push(repository(&directory, tree.canonical(&git), tree)),
+            Some(FileKind::File) => found.extend(linked_repository(&directory, &git, tree)),
+            None => {}
+        }
+        if depth == MAX_DEPTH {
+            complete = false;
+            continue;
+        }
+        read += 1;
+        if read > MAX_DIRECTORIES {
+            complete = false;
+            break;
+        }
+        let names = tree.names(&directory);
+        if GIT_DIRECTORY_NAMES.iter().all(|name| names.iter().any(|other| other == name)) {
+            found.push(repository(&directory, directory.clone(), tree));
+        }
+        for name in names {
+            let path = directory.join(&name);
+            let is_skipped = name == ".git" || SKIPPED.iter().any(|skipped| name == *skipped);
+            if !is_skipped && tree.kind(&path) == Some(FileKind::Directory) {
+                waiting.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort();
+    (found, complete)
+}
+
+/// Files that say where git finds the configuration of a repository.
+pub(crate) fn identity_files(repository: &Repository) -> [PathBuf; 3] {
+    let Repository { root, own_git_dir, .. } = repository;
+    [root.join(".git"), own_git_dir.join("commondir"), own_git_dir.join("gitdir")]
+}
+
+/// A repository with this git directory. A file in it may name another directory with configuration and hooks.
+fn repository(root: &Path, own_git_dir: PathBuf, tree: &dyn FileTree) -> Repository {
+    let common =
+        read_line(&own_git_dir.join("commondir")).map(|common| tree.canonical(&own_git_dir.join(common)));
+    let back = read_line(&own_git_dir.join("gitdir"));
+    let is_named_by_git_dir = back
+        .is_some_and(|back| tree.canonical(&own_git_dir.join(back)) == tree.canonical(&root.join(".git")));
+    Repository {
+        root: root.to_owned(),
+        git_dir: common.unwrap_or_else(|| own_git_dir.clone()),
+        own_git_dir,
+        is_named_by_git_dir,
+    }
+}
+
+/// Reads a `.git` file, which names the git directory of a worktree or submodule.
+fn linked_repository(root: &Path, file: &Path, tree: &dyn FileTree) -> Option<Repository> {
+    let line = read_line(file)?;
+    let own_git_dir = root.join(line.strip_prefix("gitdir:")?.trim());
+    Some(repository(root, own_git_dir.canonicalize().ok()?, tree))
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    if !found.is_file() || found.len() > MAX_GIT_FILE_BYTES {
+        return None;
+    }
+    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+}
