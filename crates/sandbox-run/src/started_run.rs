@@ -174,7 +174,7 @@ impl PreparedRun {
 
     /// Ends what the command left running, undoes changes to settings and removes what was created for the run. Fails if
     /// the run had not started.
-    pub fn finish(self, wait: StartWait) -> Result<RunEnd, Failure> {
+    pub fn finish(self, wait: &StartWait) -> Result<RunEnd, Failure> {
         // A run that has started has reported it before its command ended.
         let started = wait.started.recv_timeout(START_REPORT_TIMEOUT);
         if let Ok(started) = &started

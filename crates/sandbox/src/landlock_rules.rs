@@ -54,7 +54,7 @@ pub(crate) fn restrict(
     for path in all_except(Path::new("/"), &hidden, tree) {
         created = allow(created, &path, reads)?;
     }
-    for path in spec.readable.iter() {
+    for path in &spec.readable {
         created = allow(created, path, reads)?;
     }
     let own = ["/dev", "/proc", "/tmp"].map(PathBuf::from);

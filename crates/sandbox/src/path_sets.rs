@@ -212,16 +212,12 @@ impl Derivation<'_> {
         }
         let rest = glob.strip_prefix("**/");
         let Some(rest) = rest else { return vec![join(&roots.project, glob)] };
-        let mut found: Vec<_> = match rest.strip_prefix(".git/") {
-            Some(rest) => {
-                let git_dirs =
-                    roots.repositories.iter().flat_map(|found| [&found.git_dir, &found.own_git_dir]);
-                git_dirs.map(|git_dir| join(git_dir, rest)).collect()
-            }
-            None => {
-                let repositories = roots.repositories.iter().map(|found| &found.root);
-                repositories.chain([&roots.project]).map(|root| join(root, rest)).collect()
-            }
+        let mut found: Vec<_> = if let Some(rest) = rest.strip_prefix(".git/") {
+            let git_dirs = roots.repositories.iter().flat_map(|found| [&found.git_dir, &found.own_git_dir]);
+            git_dirs.map(|git_dir| join(git_dir, rest)).collect()
+        } else {
+            let repositories = roots.repositories.iter().map(|found| &found.root);
+            repositories.chain([&roots.project]).map(|root| join(root, rest)).collect()
         };
         found.sort();
         found.dedup();

@@ -109,5 +109,5 @@ fn a_listener_inside_is_served_by_the_supervisor_outside() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    assert!(run.finish(wait).unwrap().undone.is_empty());
+    assert!(run.finish(&wait).unwrap().undone.is_empty());
 }

@@ -158,7 +158,7 @@ fn run_sandboxed(
     let status = run_command(Command::from(process), || wait.as_ref()?.process());
     drop(command.hooks);
     let end = match wait {
-        Some(wait) if has_boundary => run.finish(wait),
+        Some(wait) if has_boundary => run.finish(&wait),
         _ => run.finish_without_boundary(),
     };
     let status = match status {
