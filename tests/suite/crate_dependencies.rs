@@ -67,7 +67,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-when",
         ],
     ),
-    ("tenterhook-sandbox", &["tenterhook-document", "tenterhook-policy"]),
+    ("tenterhook-sandbox", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-baseline", &["tenterhook-policy"]),
     ("tenterhook-harness", &["tenterhook-event"]),
     (
@@ -429,6 +429,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-daemon",
             "tenterhook-daemon-control",
             "tenterhook-document",
+            "tenterhook-egress",
             "tenterhook-engine",
             "tenterhook-error",
             "tenterhook-event",

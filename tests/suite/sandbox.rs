@@ -54,7 +54,7 @@ impl Sandbox {
     /// One for each account, or none if this machine does not support sandboxes.
     fn all() -> Vec<Self> {
         let available = tenterhook_sandbox::probe::available_level();
-        if available.level != tenterhook_sandbox::SandboxLevel::Namespaces {
+        if available.level != tenterhook_event::SandboxLevel::NamespacesLandlock {
             let why = available.namespaces_missing.unwrap_or_default();
             tenterhook_test_support::skip_test(&format!("needs bubblewrap and namespaces: {why}"));
             return Vec::new();

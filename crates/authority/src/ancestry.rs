@@ -81,6 +81,19 @@ pub(crate) fn own_pid_namespace() -> Option<u64> {
     pid_namespace(i32::try_from(std::process::id()).ok()?)
 }
 
+/// Whether a process is in a pid namespace below the one that `/proc` shows. Every account may read this, even about a
+/// process whose namespaces it may not read, such as one that has just created a user namespace.
+pub(crate) fn is_in_inner_namespace(pid: i32) -> bool {
+    let status = fs_err::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    count_namespaces(&status) > 1
+}
+
+/// Number of pid namespaces in which a process has a pid, from its `status`.
+fn count_namespaces(status: &str) -> usize {
+    let pids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    pids.map_or(0, |pids| pids.split_whitespace().count())
+}
+
 /// Whether this is the initial pid namespace. No process outside it can be an ancestor of a process inside it.
 pub(crate) fn is_initial(namespace: u64) -> bool {
     namespace == INITIAL_PID_NAMESPACE
@@ -145,6 +158,13 @@ mod tests {
         assert!(last.pid == 1 || last.parent == 0, "{last:?}");
         assert!(Process::program(own).unwrap().contains("tenterhook"));
         assert!(own_pid_namespace().is_some());
+    }
+
+    #[test]
+    fn a_nested_namespace_shows_in_the_status() {
+        assert_eq!(count_namespaces("Name:\tsh\nNSpid:\t4711\t1\nNSpgid:\t1\n"), 2);
+        assert_eq!(count_namespaces("Name:\tsh\n"), 0);
+        assert!(!is_in_inner_namespace(i32::try_from(std::process::id()).unwrap()));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tenterhook_event::{EventId, SandboxLevel};
 use tenterhook_home::{Home, call_meta, make_private_dir, read_file, write_atomic};
 
 use crate::agents::boot_id;
-use crate::ancestry::{own_pid_namespace, pid_namespace, walk};
+use crate::ancestry::{is_in_inner_namespace, own_pid_namespace, pid_namespace, walk};
 use crate::{Agent, Process};
 
 /// Maximum number of runs at the same time.
@@ -298,7 +298,8 @@ impl RunMark {
             return Err(RunRefusal::Foreign);
         }
         let namespace = namespace.filter(|namespace| Some(*namespace) != own);
-        if run.level == SandboxLevel::NamespacesLandlock && namespace.is_none() {
+        let is_inner = namespace.is_some() || is_in_inner_namespace(run.init_pid);
+        if run.level == SandboxLevel::NamespacesLandlock && !is_inner {
             return Err(RunRefusal::NoNamespace);
         }
         Ok(Self {

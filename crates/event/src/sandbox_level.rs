@@ -31,6 +31,15 @@ impl SandboxLevel {
         }
     }
 
+    /// Returns the name that users read.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Hooks => "hooks only",
+            Self::Landlock => "Landlock only",
+            Self::NamespacesLandlock => "namespaces + Landlock",
+        }
+    }
+
     /// Whether the run has a network namespace of its own.
     pub fn has_namespaces(self) -> bool {
         self == Self::NamespacesLandlock

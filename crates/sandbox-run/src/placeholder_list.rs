@@ -10,7 +10,7 @@ use rustix::fs::{FlockOperation, flock};
 use tenterhook_error::Failure;
 use tenterhook_home::{Home, make_private_dir, regular_file};
 use tenterhook_sandbox::placeholders::{self, Placeholder};
-use tenterhook_setup::guarded_run::LOCK_FILE;
+use tenterhook_setup::run_plan::LOCK_FILE;
 
 /// File with the placeholders, in the directory of guarded runs.
 const LIST_FILE: &str = "placeholders.json";

@@ -5,11 +5,12 @@
 use std::path::{Path, PathBuf};
 
 use tenterhook_error::Failure;
+use tenterhook_event::SandboxLevel;
 use tenterhook_event::Timestamp;
 use tenterhook_home::{Env, Home, Sources, WorkDirs, regular_file};
 use tenterhook_sandbox::probe::{self, Availability};
 use tenterhook_sandbox::{
-    DiskTree, NetworkAccess, PathSets, SandboxLevel, SandboxProfile, SandboxRoots, find_repositories,
+    DiskTree, NetworkAccess, PathSets, SandboxProfile, SandboxRoots, find_repositories,
 };
 
 use crate::project::find_project;
@@ -129,10 +130,10 @@ fn load_profile(request: &SandboxRequest<'_>) -> Result<SandboxProfile, Failure>
 /// Returns the level of a run. If `bwrap` is installed, whether it works is known when it has started.
 fn choose_level(choice: LevelChoice) -> Result<(SandboxLevel, Option<Availability>), Failure> {
     if choice == LevelChoice::Required && probe::find_bubblewrap().is_some() {
-        return Ok((SandboxLevel::Namespaces, None));
+        return Ok((SandboxLevel::NamespacesLandlock, None));
     }
     let available = probe::available_level();
-    if choice == LevelChoice::Required && available.level != SandboxLevel::Namespaces {
+    if choice == LevelChoice::Required && available.level != SandboxLevel::NamespacesLandlock {
         return Err(refusal(&available));
     }
     Ok((available.level, Some(available)))
@@ -143,5 +144,8 @@ pub(crate) fn refusal(available: &Availability) -> Failure {
     let why = available.namespaces_missing.as_deref().unwrap_or("it could not be started");
     let failure = Failure::conflict(format!("no sandbox with namespaces on this machine: {why}"));
     let failure = available.hint.into_iter().fold(failure, Failure::hint);
-    failure.hint(format!("`--best-effort` starts the command with less protection ({})", available.level))
+    failure.hint(format!(
+        "`--best-effort` starts the command with less protection ({})",
+        available.level.title()
+    ))
 }

@@ -14,13 +14,14 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getuid, pidfd_send_signal};
 use tenterhook_error::Failure;
+use tenterhook_event::SandboxLevel;
 use tenterhook_home::{Env, Home, call_meta};
 use tenterhook_sandbox::after_run::{SettingsBefore, UndoneChange};
 use tenterhook_sandbox::bubblewrap::{self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_PROGRAM, SandboxMounts};
 use tenterhook_sandbox::inside::{InsideSpec, SPEC_FILE};
 use tenterhook_sandbox::listener::{SUPERVISOR_SOCKET, StartedRun, SupervisorSocket};
-use tenterhook_sandbox::{PathAccess, SandboxLevel, placeholders, probe, unix_sockets};
-use tenterhook_setup::guarded_run::RunDirectory;
+use tenterhook_sandbox::{PathAccess, placeholders, probe, unix_sockets};
+use tenterhook_setup::run_plan::RunDirectory;
 
 use crate::placeholder_list;
 use crate::plan::{SandboxPlan, refusal};
@@ -104,7 +105,7 @@ impl PreparedRun {
         has_terminal: bool,
     ) -> Result<Command, Failure> {
         let level = self.plan.level.to_string();
-        if self.plan.level != SandboxLevel::Namespaces {
+        if self.plan.level != SandboxLevel::NamespacesLandlock {
             let mut command = Command::new(program);
             command.arg(stage).arg(&self.files).envs(&self.plan.profile.variables).env(LEVEL_VARIABLE, level);
             return Ok(command);
@@ -151,17 +152,23 @@ impl PreparedRun {
         Ok(command)
     }
 
-    /// Starts to wait for the run. `serve` receives the listener of the run's proxy.
+    /// Starts to wait for the run. The command starts after `register`, which receives the outermost process of the
+    /// run. `serve` receives the listener of the run's proxy.
     pub fn wait_for_start(
         &mut self,
+        register: impl FnOnce(Pid) + Send + 'static,
         serve: impl FnOnce(std::net::TcpListener) + Send + 'static,
     ) -> Option<StartWait> {
         let supervisor = self.supervisor.take()?;
         let (sender, started) = channel();
         let process = Arc::new(OnceLock::new());
         let known = Arc::clone(&process);
+        let has_namespaces = self.plan.level.has_namespaces();
         std::thread::spawn(move || {
-            let Ok(mut started) = supervisor.wait_for_start() else { return };
+            let prepare = |started: &StartedRun| {
+                register(if has_namespaces { started.init_pid } else { started.process });
+            };
+            let Ok(mut started) = supervisor.wait_for_start(prepare) else { return };
             let listener = started.listener.take();
             known.get_or_init(|| started.process);
             drop(sender.send(started));
@@ -178,7 +185,7 @@ impl PreparedRun {
         // A run that has started has reported it before its command ended.
         let started = wait.started.recv_timeout(START_REPORT_TIMEOUT);
         if let Ok(started) = &started
-            && self.plan.level == SandboxLevel::Namespaces
+            && self.plan.level == SandboxLevel::NamespacesLandlock
         {
             end_processes(started);
         }
@@ -221,7 +228,7 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
     };
     let readable = plan.sets.entries.iter().filter(|entry| entry.reason.starts_with("exception of"));
     let unreadable = paths(&[PathAccess::Hidden]);
-    let is_namespaced = plan.level == SandboxLevel::Namespaces;
+    let is_namespaced = plan.level == SandboxLevel::NamespacesLandlock;
     let mut private = own_var_directories();
     private.push(runtime_directory());
     InsideSpec {

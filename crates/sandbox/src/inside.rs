@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_tree::DiskTree;
 use crate::landlock_rules;
-use crate::level::SandboxLevel;
 use crate::listener::report_start;
 use crate::profile::NetworkAccess;
 use crate::system_call_filter::{FilterSettings, compile};
+use tenterhook_event::SandboxLevel;
 
 /// Name of the file with the [`InsideSpec`].
 pub const SPEC_FILE: &str = "spec.json";

@@ -13,8 +13,8 @@ use landlock::{
 
 use crate::file_tree::{FileKind, FileTree};
 use crate::inside::InsideSpec;
-use crate::level::SandboxLevel;
 use crate::profile::NetworkAccess;
+use tenterhook_event::SandboxLevel;
 
 /// The newest version of Landlock whose rights are used. Older kernels enforce those that they know.
 const NEWEST_ABI: ABI = ABI::V6;
@@ -58,7 +58,7 @@ pub(crate) fn restrict(
         created = allow(created, path, reads)?;
     }
     let own = ["/dev", "/proc", "/tmp"].map(PathBuf::from);
-    let own = own.iter().filter(|_| spec.level == SandboxLevel::Namespaces).chain(&spec.private);
+    let own = own.iter().filter(|_| spec.level == SandboxLevel::NamespacesLandlock).chain(&spec.private);
     for path in spec.writable.iter().chain(own) {
         // Without a mount namespace, a protected path inside must be left out.
         if spec.level == SandboxLevel::Landlock {

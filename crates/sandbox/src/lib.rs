@@ -15,7 +15,6 @@ mod file_tree;
 mod git_settings;
 pub mod inside;
 mod landlock_rules;
-mod level;
 pub mod listener;
 mod path_pattern;
 mod path_sets;
@@ -27,7 +26,6 @@ mod system_call_filter;
 pub mod unix_sockets;
 
 pub use file_tree::{DiskTree, FileKind, FileTree};
-pub use level::SandboxLevel;
 pub use path_sets::{PathAccess, PathEntry, PathSets, SandboxRoots, UnexpressedRule};
 pub use profile::{NetworkAccess, ProfileError, SandboxProfile, built_in_profiles};
 pub use repositories::{Repository, find_repositories};

@@ -37,6 +37,8 @@ pub struct StartedRun {
     pub process: Pid,
     /// Its parent: the first process of the run's process namespace, if it has one.
     pub init: OwnedFd,
+    /// Process id of `init`, outside the namespace.
+    pub init_pid: Pid,
     /// The listener of the run's proxy, if it has one.
     pub listener: Option<TcpListener>,
 }
@@ -51,12 +53,13 @@ impl SupervisorSocket {
     }
 
     /// Waits until the run has started. Only the first connection counts: it comes from the program that starts before
-    /// the command.
-    pub fn wait_for_start(self) -> io::Result<StartedRun> {
+    /// the command. The command waits until `prepare` has returned.
+    pub fn wait_for_start(self, prepare: impl FnOnce(&StartedRun)) -> io::Result<StartedRun> {
         let (mut run, _) = self.0.accept()?;
         drop(self);
         let process = socket_peercred(&run)?.pid;
-        let init = parent_of(process).and_then(|parent| Ok(pidfd_open(parent, PidfdFlags::empty())?))?;
+        let init_pid = parent_of(process)?;
+        let init = pidfd_open(init_pid, PidfdFlags::empty())?;
         run.set_read_timeout(Some(REPLY_TIMEOUT))?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -71,8 +74,10 @@ impl SupervisorSocket {
             _ => Vec::new(),
         });
         let listener = descriptors.next().map(TcpListener::from);
+        let started = StartedRun { process, init, init_pid, listener };
+        prepare(&started);
         run.write_all(ACCEPTED)?;
-        Ok(StartedRun { process, init, listener })
+        Ok(started)
     }
 }
 
@@ -112,7 +117,7 @@ mod tests {
             report_start(&path, Some(&listener)).unwrap();
             listener.local_addr().unwrap()
         });
-        let listener = socket.wait_for_start().unwrap().listener.unwrap();
+        let listener = socket.wait_for_start(|_| {}).unwrap().listener.unwrap();
         assert_eq!(run.join().unwrap(), listener.local_addr().unwrap());
         assert!(std::os::unix::net::UnixStream::connect(directory.path().join(SUPERVISOR_SOCKET)).is_err());
     }
@@ -123,7 +128,7 @@ mod tests {
         let socket = SupervisorSocket::create(directory.path()).unwrap();
         let path = directory.path().join(SUPERVISOR_SOCKET);
         let run = std::thread::spawn(move || report_start(&path, None));
-        assert!(socket.wait_for_start().unwrap().listener.is_none());
+        assert!(socket.wait_for_start(|_| {}).unwrap().listener.is_none());
         run.join().unwrap().unwrap();
     }
 }

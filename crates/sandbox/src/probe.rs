@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 
 use crate::landlock_rules;
-use crate::level::SandboxLevel;
+use tenterhook_event::SandboxLevel;
 
 /// Places in which `bwrap` is installed. Not `PATH`: a directory of a project may be in it.
 const BUBBLEWRAP_PLACES: &[&str] =
@@ -53,7 +53,7 @@ pub fn available_level() -> Availability {
         Err((message, hint)) => (Some(message), hint),
     };
     let level = match (&namespaces_missing, landlock) {
-        (None, _) => SandboxLevel::Namespaces,
+        (None, _) => SandboxLevel::NamespacesLandlock,
         (Some(_), true) => SandboxLevel::Landlock,
         (Some(_), false) => SandboxLevel::Hooks,
     };

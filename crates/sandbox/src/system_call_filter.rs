@@ -12,7 +12,7 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
-use crate::level::SandboxLevel;
+use tenterhook_event::SandboxLevel;
 
 /// System calls that are always refused.
 const REFUSED: &[libc::c_long] = &[

@@ -37,7 +37,7 @@ pub(super) fn print(context: &Context, plan: &SandboxPlan) -> Result<ExitCode, C
         return Ok(ExitCode::SUCCESS);
     }
     let home = &plan.roots.home;
-    let mut text = format!("sandbox: {} (profile {})\n", plan.level, plan.profile.profile);
+    let mut text = format!("sandbox: {} (profile {})\n", plan.level.title(), plan.profile.profile);
     for (access, title) in SECTIONS {
         let entries: Vec<_> = plan.sets.with_access(*access).collect();
         if entries.is_empty() {

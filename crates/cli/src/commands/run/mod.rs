@@ -4,6 +4,7 @@
 
 mod agent_process;
 mod explain_sandbox;
+mod run_services;
 mod sandboxed;
 
 use std::ffi::{OsStr, OsString};

@@ -8,16 +8,18 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_event::SandboxLevel;
 use tenterhook_home::{Home, call_meta};
 use tenterhook_sandbox::after_run::UndoneChange;
 use tenterhook_sandbox::inside::{self, InsideError};
-use tenterhook_sandbox::{NetworkAccess, SandboxLevel, probe};
+use tenterhook_sandbox::{NetworkAccess, probe};
 use tenterhook_sandbox_run::{LevelChoice, PreparedRun, SandboxPlan, SandboxRequest};
 use tenterhook_setup::SetupHost as _;
-use tenterhook_setup::guarded_run::{GuardedRun, RunDirectory, plan_run};
+use tenterhook_setup::run_plan::{GuardedRun, RunDirectory, plan_run};
 use tokio::process::Command;
 
 use super::agent_process::{exit_code_of, run_command};
+use super::run_services::RunServices;
 use super::{Args, EXIT_NOT_FOUND, SandboxArgs, explain_sandbox, find_agent};
 use crate::commands::daemon::start;
 use crate::context::Context;
@@ -31,8 +33,10 @@ const INSIDE_STAGE: &str = "sandbox-inside";
 const UNDONE_RECORD: &str = "sandbox.undo";
 
 /// What a run starts in its sandbox.
-struct SandboxedCommand {
-    program: OsString,
+pub(super) struct SandboxedCommand {
+    pub(super) program: OsString,
+    /// Id of the harness, if the program is an agent.
+    pub(super) harness: Option<&'static str>,
     arguments: Vec<OsString>,
     variables: Vec<(&'static str, OsString)>,
     has_hooks: bool,
@@ -53,10 +57,6 @@ pub(super) fn run(
     let plan = plan(context, home, &args.sandbox, program)?;
     if args.sandbox.explain || args.dry_run {
         return explain_sandbox::print(context, &plan);
-    }
-    if plan.network == NetworkAccess::Proxy {
-        return Err(CommandError::conflict("this build has no proxy for sandboxes")
-            .hint("`--network host` uses the network of the machine, `--network none` only loopback"));
     }
     let command = prepare_command(context, home, program, arguments)?;
     print_level(context, &plan)?;
@@ -96,6 +96,7 @@ fn prepare_command(
 ) -> Result<SandboxedCommand, CommandError> {
     let mut command = SandboxedCommand {
         program: program.to_owned(),
+        harness: None,
         arguments: arguments.to_vec(),
         variables: Vec::new(),
         has_hooks: false,
@@ -113,6 +114,7 @@ fn prepare_command(
         }
     }
     command.program = agent;
+    command.harness = Some(harness.id);
     command.has_hooks = true;
     // A daemon that a hook starts would be in the sandbox, where it cannot write records.
     start::start_for_sandbox(context, home)?;
@@ -126,9 +128,11 @@ fn print_level(context: &Context, plan: &SandboxPlan) -> Result<(), CommandError
         NetworkAccess::Host => "of the machine",
     };
     let project = plan.roots.project.display().to_string();
-    let line = format!("sandbox: {}; network {network}; writable: {}", plan.level, tame(&project));
+    let line = format!("sandbox: {}; network {network}; writable: {}", plan.level.title(), tame(&project));
     context.terminal.eprint(&format!("{DIM}{line}{DIM:#}\n"))?;
-    if let Some(available) = plan.availability.as_ref().filter(|_| plan.level != SandboxLevel::Namespaces) {
+    if let Some(available) =
+        plan.availability.as_ref().filter(|_| plan.level != SandboxLevel::NamespacesLandlock)
+    {
         let why = available.namespaces_missing.as_deref().unwrap_or_default();
         let text = format!("less protection than a sandbox with namespaces: {}", tame(why));
         context.terminal.eprint(&format!("{WARN}note{WARN:#}: {text}\n"))?;
@@ -154,7 +158,9 @@ fn run_sandboxed(
         std::process::Command::new(&command.program)
     };
     process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
-    let wait = run.wait_for_start(|listener| drop(listener));
+    let services = RunServices::new(context, home, &run, &command)?;
+    let (register, serve) = (services.clone(), services);
+    let wait = run.wait_for_start(move |init| register.register(init), move |listener| serve.serve(listener));
     let status = run_command(Command::from(process), || wait.as_ref()?.process());
     drop(command.hooks);
     let end = match wait {
@@ -212,11 +218,11 @@ pub(crate) fn enter_sandbox() -> Option<ExitCode> {
 pub(crate) fn describe_available_level() -> (bool, String) {
     let available = probe::available_level();
     let text = match (&available.namespaces_missing, available.hint) {
-        (None, _) => available.level.to_string(),
+        (None, _) => available.level.title().to_owned(),
         (Some(why), hint) => {
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            format!("{} ({why}{hint})", available.level)
+            format!("{} ({why}{hint})", available.level.title())
         }
     };
-    (available.level == SandboxLevel::Namespaces, text)
+    (available.level == SandboxLevel::NamespacesLandlock, text)
 }
