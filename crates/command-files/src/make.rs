@@ -126,9 +126,12 @@ fn collect_variables(lines: &[(usize, String)]) -> Variables<'_> {
     for (name, value) in lines.iter().filter_map(|(_, line)| parse_assignment(line)) {
         let once = !variables.contains_key(name);
         // A value may refer to variables that are set before it.
-        let value = value.filter(|_| once).map(|value| match value.contains('$') {
-            true => Cow::Owned(expand_line(value, &variables, 0).text),
-            false => Cow::Borrowed(value),
+        let value = value.filter(|_| once).map(|value| {
+            if value.contains('$') {
+                Cow::Owned(expand_line(value, &variables, 0).text)
+            } else {
+                Cow::Borrowed(value)
+            }
         });
         variables.insert(name, value.filter(|value| value.len() <= MAX_VALUE_BYTES));
     }
