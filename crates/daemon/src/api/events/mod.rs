@@ -50,13 +50,12 @@ async fn judge(
     };
     // The account comes from the connection, not from the request, because rules match on it.
     event.agent.user = Some(daemon.user_name(peer));
-    match daemon.supervised_run(peer, &event) {
+    if let Some(run) = daemon.supervised_run(peer, &event) {
         // The supervisor reports the connections of an agent and is not an agent itself.
-        Some(run) => daemon.prepare_connection(run, &mut event),
-        None => {
-            daemon.register_agent(peer, &event.source, 0);
-            daemon.prepare(peer, &mut event);
-        }
+        daemon.prepare_connection(run, &mut event);
+    } else {
+        daemon.register_agent(peer, &event.source, 0);
+        daemon.prepare(peer, &mut event);
     }
     // Serializing plain data in memory cannot fail.
     let native =
