@@ -95,7 +95,7 @@ fn a_listener_inside_is_served_by_the_supervisor_outside() {
         assert os.environ['NODE_USE_ENV_PROXY'] == '1'; s = socket.create_connection(('127.0.0.1', int(a.rsplit(':')[-1]))); s.sendall(b'ping'); print(s.recv(9))";
     command.args(["--", "/usr/bin/python3", "-c", program]);
     let wait = run
-        .wait_for_start(|listener| {
+        .wait_for_start(drop, |listener| {
             let (mut client, _) = listener.accept().unwrap();
             let mut text = [0; 4];
             client.read_exact(&mut text).unwrap();
