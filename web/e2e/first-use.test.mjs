@@ -122,7 +122,7 @@ test('a hook that denies is named wherever the call is shown', async () => {
   const page = await it.open();
   await tool(it.daemon, 'by-hook', 'Bash', { command: 'docker ps' });
   await page.setViewportSize({ width: 1440, height: 900 });
-  const feed = page.getByRole('grid', { name: 'Live decisions' });
+  const feed = page.getByRole('grid', { name: 'Live calls' });
   await feed.getByRole('gridcell', { name: 'hook:guard' }).waitFor();
   await visit(page, it.daemon, 'decisions?verdict=deny', 'Decisions');
   await page.getByRole('gridcell', { name: 'hook:guard' }).click();
