@@ -56,7 +56,7 @@ test('the labels of a chart with little data are different from each other', asy
     };
   });
   await page.reload();
-  for (const label of ['Decisions per minute, last hour', 'Decision time, last hour']) {
+  for (const label of ['Decisions, last 24 hours', 'Decision time, last 24 hours']) {
     await page.waitForFunction((name) => window.drawn.some(([of]) => of === name), label);
     const ticks = await page.evaluate(
       (name) =>

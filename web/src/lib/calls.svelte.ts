@@ -15,6 +15,8 @@ const PAGE_ROWS = 100;
 const PRELOAD_ROWS = 40;
 /** Minimum interval between two refreshes, in milliseconds. */
 const REFRESH_MS = 250;
+/** A slow refresh is followed by a pause of this many times its duration, so that it takes a small part of the time. */
+const PAUSE_FACTOR = 4;
 
 /** Number of the oldest record that a row covers. */
 export const oldest = (row: CallRow): number => row.folded?.first ?? row.seq;
@@ -41,6 +43,8 @@ export class CallRows {
   #abort = new AbortController();
   #timer?: ReturnType<typeof setTimeout>;
   #last = 0;
+  /** Duration of the last refresh, in milliseconds. */
+  #took = 0;
 
   constructor(
     readonly filter: Filter,
@@ -58,7 +62,7 @@ export class CallRows {
 
   /** Loads the newest rows. Returns the number of rows added at the top. */
   async refresh(): Promise<number> {
-    this.#last = Date.now();
+    const began = Date.now();
     let added = 0;
     await this.#try(async () => {
       const page = await this.#page();
@@ -69,12 +73,14 @@ export class CallRows {
       this.size = page.size;
       if (replaced) this.next = page.next ?? null;
     });
+    [this.#last, this.#took] = [Date.now(), Date.now() - began];
     return added;
   }
 
   /** Loads the newest rows soon; several calls cause one request. */
   soon(then: (added: number) => void) {
-    const wait = Math.max(50, this.#last + REFRESH_MS - Date.now());
+    const pause = Math.max(REFRESH_MS, this.#took * PAUSE_FACTOR);
+    const wait = Math.max(50, this.#last + pause - Date.now());
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.refresh().then(then);
