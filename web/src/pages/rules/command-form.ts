@@ -28,17 +28,17 @@ export const isAdvanced = (form: Form): boolean =>
 
 interface CommandFacts {
   program?: unknown;
-  args?: unknown;
+  words?: { text?: unknown }[];
+  /** Programs that started this one, such as `sudo`. */
+  via?: string[];
 }
 
 /** The fields that a command decides: its program, its first argument that is not an option, and an example. */
 export function formOfCommand(command: string, facts: unknown): Partial<Form> {
   const commands = (facts as { commands?: CommandFacts[] } | null)?.commands ?? [];
-  const last = commands.at(-1);
-  const program = typeof last?.program === 'string' ? last.program : (command.split(/\s+/)[0] ?? '');
-  const args = (Array.isArray(last?.args) ? last.args : []).filter(
-    (one): one is string => typeof one === 'string',
-  );
+  const chosen = commands.find((one) => one.via?.length) ?? commands[0];
+  const program = typeof chosen?.program === 'string' ? chosen.program : (command.split(/\s+/)[0] ?? '');
+  const args = (chosen?.words ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   const name = program.split('/').at(-1) ?? program;
   const word = args.find((one) => /^[a-z][\w-]*$/i.test(one));
   return {
