@@ -280,6 +280,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-setup",
             "tenterhook-shim",
             "tenterhook-telemetry",
+            "tenterhook-terminal-text",
         ],
     ),
     (

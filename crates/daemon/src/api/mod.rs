@@ -7,6 +7,7 @@ mod approvals;
 mod authority;
 mod backtest;
 mod dashboard;
+mod enrolment;
 mod events;
 mod harnesses;
 mod health;
@@ -23,6 +24,7 @@ mod readers;
 mod registered_hooks;
 mod request_body;
 mod rule_draft;
+mod rule_text;
 mod runs;
 mod sessions;
 mod sse;
@@ -77,11 +79,13 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
         ("policy", policy::routes()),
         ("policy", packs::routes()),
         ("policy", rule_draft::routes()),
+        ("policy", rule_text::routes()),
         ("policy", backtest::routes()),
         ("approvals", approvals::routes()),
         ("harnesses", harnesses::routes()),
         ("authority", mode::routes()),
         ("authority", authority::routes()),
+        ("authority", enrolment::routes()),
         ("dashboard", dashboard::routes()),
         ("daemon", live_stream::routes()),
         ("daemon", metrics::routes()),

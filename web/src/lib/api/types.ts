@@ -2,8 +2,14 @@
 
 // Generated from docs/reference/openapi.json by scripts/api.mjs (`npm run generate`).
 
+/** Decisions in a time range. */
+export type Activity = { /** Duration of a bucket, in milliseconds. */ bucket_ms: number; /** The buckets, oldest first; buckets without decisions are left out. */ buckets: ActivityBucket[]; /** Decision time over the whole range; absent without decisions. */ decision_time: DecisionTime | null; /** Start of the first bucket. It is not before the first matching record. */ from: Timestamp; /** Harnesses, most frequent first. */ harnesses: NamedCounts[]; /** Rules that denied or asked, most frequent first. */ rules: NamedCounts[]; /** Whether the decision times come from a sample of the records. Counts are always exact. */ sampled: boolean; /** Tools, most frequent first. */ tools: NamedCounts[]; /** Counts for the whole range. */ total: VerdictCounts; /** End of the time range. */ until: Timestamp };
+
+/** Decisions in one bucket of a time range. */
+export type ActivityBucket = { /** Start of the bucket. */ at: Timestamp; /** Number of decisions. */ counts: VerdictCounts; /** Decision time; absent if it was not measured. */ decision_time?: DecisionTime | null };
+
 /** The agent that caused an event: its model, its user account, and the subagent if there is one. */
-export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
+export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** How the agent's run is confined, if it is a sandboxed run that the daemon knows. Senders cannot set it. */ sandbox?: SandboxLevel | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
 
 /** A call that waits for an approval. */
 export type Approval = { /** All arguments of the call, as they would be executed. */ args?: unknown; /** Working directory of the agent. */ cwd?: string | null; /** SHA-256 of all other fields except the times and the short name. A request to approve the call must repeat it. */ digest: string; /** The harness's own name for the event. */ event: string; /** Id of the event. */ id: EventId; /** Short name of the call, derived from the id, which commands accept in its place. It is for users only. */ name: string; /** Rules and hooks that ask, each with its reason. */ reasons: Said[]; /** Id of the session. */ session?: string | null; /** When the call started to wait. */ since: Timestamp; /** Id of the harness. */ source: string; /** Name of the tool. */ tool?: string | null; /** Time at which the call is denied if no user has answered. */ until: Timestamp; /** The user whose account runs the agent. */ user?: string | null; /** Summary of the call in one line. */ wants: string };
@@ -45,12 +51,27 @@ export type BacktestReport = { /** Number of differences by rule. */ by_rule: { 
 /** Request to evaluate recorded events with a different policy. */
 export type BacktestRequest = { /** Only events since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`. */ since?: string | null; /** Policy text to use instead of the user's policy. */ text: string; /** Only events before this time. */ until?: string | null };
 
+/** A page of tool calls, newest first. */
+export type CallPage = { /** Value of `before` that requests the next page. */ next: number | null; /** The rows of this page. */ rows: CallRow[]; /** Total number of records in the ledger. */ size: number };
+
+/** Result of a tool call. */
+export type CallResult = { /** The error of a call that failed. */ error: string | null; /** Whether the call failed. */ failed: boolean; /** Run time of the tool, in milliseconds. */ ran_ms: number | null; /** Number of the record of the result. */ seq: number };
+
+/** A tool call, a prompt, or several other records. */
+export type CallRow = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Kind of the event. */ event: string | null; /** Records that are not tool calls; absent in the row of a call. */ folded?: FoldedRecords | null; /** Id of the harness. */ harness: string | null; /** Kind of the record. */ kind: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Reason shown to the model. */ reason: string | null; /** Result of the call; absent if the call was denied or its result is not known. */ result?: CallResult | null; /** Whether the decision changed the arguments of the call. */ rewritten?: boolean; /** Id of the rule that decided. */ rule: string | null; /** Text of the prompt, response, message or error. */ said: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** The harness's id for the call. */ tool_use_id?: string | null; /** Time of the event. */ ts: Timestamp | null; /** Verdict of the decision. */ verdict: string | null; /** Name of the change, in a record of kind `change`. */ what: string | null; /** Who made the change. */ who: string | null };
+
+/** Which tool calls a list contains. */
+export type CallSelection = "notable" | "all";
+
 /** A file that a session changed. */
 export type ChangedFile = { /** Number of lines added, as far as calls and results report them. */ added: number; /** How the file was changed outside the session; null if it was not changed or this is unknown. */ behind: OutsideChange | null; /** Number of changes. */ changes: number; /** Whether the last change deleted the file or moved it away. */ deleted: boolean; /** Time of the last change. */ last: Timestamp | null; /** Path of the file. */ path: string; /** Number of lines removed, as far as calls and results report them. */ removed: number; /** Path relative to the project. */ shown: string; /** Tools that changed the file. */ tools: string[] };
 
+/** A new secret for an authenticator app. It is not active before its first code is typed in a terminal. */
+export type CodeEnrolment = { /** The address as a QR code: rows of `1` for dark and `0` for light modules. */ qr: string[]; /** The secret, in base32. */ secret: string; /** The secret as an `otpauth://` address. */ uri: string };
+
 /** The daemon's health. Callers that have no token or use another account receive only `ok` and `version`. */
 export type DaemonHealth = { /** Number of hook calls answered. */ answered?: number; /** Identifier of the rules and hooks in force. */ generation?: string; /** Harnesses that have Tenterhook's hooks in their settings or sent an event within the last ten minutes. Absent
-until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** When monitor mode ends by itself; absent without a time limit. */ mode_until?: Timestamp | null; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
+until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** When monitor mode ends by itself; absent without a time limit. */ mode_until?: Timestamp | null; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Sandboxed runs that have not ended, each with the level of its sandbox. */ runs?: SandboxedRun[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
 
 /** Result for a damaged ledger. */
 export type DamagedLedger = { /** Number of the first damaged record. */ leaf: number | null; /** Description of the damage. */ problem: string; /** Always false in this variant. */ verified: boolean };
@@ -81,13 +102,16 @@ export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
 export type DecisionDifference = { /** Id of the event. */ id: EventId; /** The new decision. */ now: Decision; /** Id of the rule behind the new decision. */ now_by?: string | null; /** Number of the record. */ seq: number; /** The recorded decision. */ was: Decision; /** Id of the rule behind the recorded decision. */ was_by?: string | null; /** The command, path or tool. */ what: string };
 
 /** A one-line summary of a decision. */
-export type DecisionLine = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Working directory of the agent. */ cwd: string | null; /** Kind of the event. */ event: EventKind; /** Identifier of the rules and hooks in force. */ generation: string; /** Id of the harness. */ harness: string; /** Id of the event. */ id: EventId; /** Name of the model. */ model: string | null; /** The harness's own name for the event. */ native_event: string; /** Text of the prompt. */ prompt: string | null; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decided. */ rule: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number; /** The tool call. */ tool: ToolGist | null; /** Time of the event. */ ts: Timestamp; /** Verdict of the decision. */ verdict: Decision };
+export type DecisionLine = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Working directory of the agent. */ cwd: string | null; /** Kind of the event. */ event: EventKind; /** Identifier of the rules and hooks in force. */ generation: string; /** Id of the harness. */ harness: string; /** Id of the event. */ id: EventId; /** Name of the model. */ model: string | null; /** The harness's own name for the event. */ native_event: string; /** Text of the prompt. */ prompt: string | null; /** Run time of the tool, in milliseconds; only in events about the result of a call. */ ran_ms?: number | null; /** Reason shown to the model. */ reason: string | null; /** Whether the decision changed the arguments of the call. */ rewritten?: boolean; /** Id of the rule that decided. */ rule: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number; /** The tool call. */ tool: ToolGist | null; /** The harness's id for the tool call. */ tool_use_id?: string | null; /** Time of the event. */ ts: Timestamp; /** Verdict of the decision. */ verdict: Decision };
 
 /** Decisions in one minute. */
 export type DecisionMinute = { /** Start of the minute. */ at: Timestamp; /** Median decision time, in microseconds. */ p50_us: number; /** 95th percentile of the decision time, in microseconds. */ p95_us: number; /** 99th percentile of the decision time, in microseconds. */ p99_us: number; /** Number of decisions by verdict. */ verdicts: { [key: string]: number } };
 
 /** Decisions in the last hour. */
 export type DecisionRate = { /** Minutes that contain decisions, oldest first. */ minutes: DecisionMinute[] };
+
+/** Percentiles of the decision time, in microseconds. */
+export type DecisionTime = { /** Median. */ p50_us: number; /** 95th percentile. */ p95_us: number; /** 99th percentile. */ p99_us: number };
 
 /** Number of denials, by what the agent did next. */
 export type DenialCounts = { /** Number of denials. */ all: number; /** Number of denials with a suggestion. */ nudged: number; /** Number of denials after which the agent repeated the call. */ repeated: number; /** Number of denials after which the agent followed the suggestion. */ taken: number };
@@ -174,6 +198,9 @@ export type FileProblem = { /** The entry with the problem, such as ``rule `x` `
 
 /** Whether the agent may continue after this event. */
 export type Flow = "go" | ({ stop: { /** Reason shown to the user. */ reason?: string | null } });
+
+/** Neighbouring records that are not tool calls. */
+export type FoldedRecords = { /** Number of the records. */ count: number; /** Number of the records by kind of event, or by kind of record if a record has no event. */ events: { [key: string]: number }; /** Number of the oldest record. */ first: number };
 
 /** A process that is no longer marked as a guarded agent. */
 export type ForgottenAgent = { /** Name of the process. */ name: string; /** Id of the process. */ pid: number };
@@ -332,6 +359,9 @@ export type ModeState = { /** Whether the request changed the mode; absent if th
 the last one applies. */
 export type Modification = { /** How `value` is combined with the requested arguments. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How `value` is combined with the request. */ merge: Merge; of: "model-request"; /** The new fields. */ value: unknown } | { /** How `value` is combined with the response, if there is one. */ merge: Merge; of: "model-response"; /** The new fields. */ value: unknown } | { /** Names of the tools that may be called; empty for no restriction by name. */ allowed: string[]; /** Whether the model may, must or must not call a tool. */ mode: SelectionMode; of: "tool-selection" };
 
+/** Number of decisions for one rule, harness or tool. */
+export type NamedCounts = { /** Number of decisions. */ counts: VerdictCounts; /** Name of the rule, harness or tool. */ name: string };
+
 /** Where a finding comes from. */
 export type Origin = string;
 
@@ -361,6 +391,15 @@ export type PolicyValidation = { /** Whether every entry of the policy can be us
 
 /** The rules in force. */
 export type PolicyView = { /** Identifier of the rules and hooks in force. */ generation: string; /** Sources of rules. */ layers: PolicyLayer[]; /** The user's own policy. */ own: PolicyText; /** Rules, hooks and settings that cannot be used. */ problems: FileProblem[]; /** All rules, with their state. */ rules: RuleView[]; /** Files that changed and cannot be read; their previous content is in force. */ stale: FileProblem[]; /** Problems that do not prevent a rule from being used. */ warnings: FileProblem[] };
+
+/** A program in a file with descriptions. */
+export type ProgramDescription = { /** Number of examples, which were all tested. */ examples: number; /** Line of the description. */ line: number; /** Names of the program. */ names: string[]; /** Whether the description replaces the built-in one. */ replaces: boolean };
+
+/** A file that describes programs. */
+export type ProgramFile = { /** Who the file comes from. */ layer: RuleLayer; /** Programs that the file describes. */ programs: ProgramDescription[]; /** Path of the file. */ source: string };
+
+/** The programs whose arguments rules understand. */
+export type ProgramList = { /** Names of the programs with a built-in description. */ builtin: string[]; /** Files with descriptions of the user, the organisation or the project. */ files: ProgramFile[]; /** Problems in these files. */ problems: FileProblem[] };
 
 /** Text of a prompt. */
 export type PromptText = { /** Why the text is missing. */ gone: MissingContent | null; /** Text of the prompt. */ text: string | null };
@@ -435,8 +474,14 @@ export type RuleSeverity = "low" | "medium" | "high" | "critical";
 /** Request to enable or disable a rule pack or rule. */
 export type RuleSwitchRequest = { /** Name of the rule pack or id of the rule. */ name: string; /** Whether to enable it. */ on: boolean; /** Proof that a user sends the request; required to disable. */ proof?: AuthorityProof };
 
+/** A rule as it is written in its file. */
+export type RuleText = { /** What happens if a match is not certain, in Markdown. */ certainty: string[]; /** Calls that the rule denies or asks about, in Markdown. */ dangerous: string[]; /** Calls that the rule does not match, in Markdown. */ harmless: string[]; /** Id of the rule. */ id: string; /** Line in the file. */ line: number; /** What the rule matches, in Markdown: one line for each alternative. */ matches: string[]; /** File that contains the rule. */ source: string; /** The rule's lines in the file; null if the file has changed since it was loaded. */ yaml: string | null };
+
 /** A rule with its state. */
 export type RuleView = { /** Purpose of the rule. */ description: string; /** Whether the rule is disabled. */ disabled: boolean; /** Whether the rule has expired. */ expired: boolean; /** When the rule expires. */ expires: Timestamp | null; /** Id of the rule. */ id: string; /** Who the rule comes from. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether the rule is locked: it cannot be disabled or overridden. */ locked: boolean; /** Whether the rule is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of the rules that this rule overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the guarded action happened. */ severity: RuleSeverity; /** File that contains the rule. */ source: string; /** The rule's verdict. */ verdict: Decision };
+
+/** A run that its supervisor registers. All processes of the run count as a guarded agent. */
+export type RunRegistration = { /** The program of the run, for users. */ command: string; /** Working directory. */ cwd?: string | null; /** Id of the harness, if the run is a known agent. */ harness?: string | null; /** Id of the run, chosen by the supervisor. Registering it again changes nothing. */ id: EventId; /** Process id of the run's first process, as the daemon sees it. It must descend from the caller. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Root of the project. */ project?: string | null };
 
 /** A value together with the hook or rule that produced it. */
 export type Said = { /** The hook or rule that produced the value. */ by: Origin; /** The reason, suggestion, text or modification. */ said: string };
@@ -446,6 +491,15 @@ export type Said2 = { /** The hook or rule that produced the value. */ by: Origi
 
 /** A sample's tool call. */
 export type SampleTool = { /** Arguments of the tool. */ args?: unknown; /** Name of the tool. */ name: string };
+
+/** How strongly a run of an agent is confined by the operating system. */
+export type SandboxLevel = "hooks" | "landlock" | "namespaces-landlock";
+
+/** A sandboxed run that has not ended. */
+export type SandboxedRun = { /** The program of the run. */ command: string; /** Id of the harness, if the run is a known agent. */ harness: string | null; /** Id of the run. */ id: EventId; /** Process id of the run's first process. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Id of the newest session whose hooks were called from inside the run. */ session: string | null; /** When the run was registered. */ since: Timestamp; /** Process id of the supervisor. */ supervisor_pid: number };
+
+/** List of the sandboxed runs. */
+export type SandboxedRunList = { /** The runs, oldest first. */ runs: SandboxedRun[] };
 
 /** Whether the model may call tools. */
 export type SelectionMode = "auto" | "any" | "none";
@@ -572,6 +626,9 @@ export type UndeliveredCalls = { /** Number of calls. */ count: number; /** Numb
 /** A harness whose settings no longer contain Tenterhook's hooks. */
 export type UnwiredHarness = { /** Id of the harness. */ harness: string; /** Path of the settings file. */ settings: string };
 
+/** Number of decisions by verdict. */
+export type VerdictCounts = { /** Number of all decisions. */ all: number; /** Number of calls that a user was asked about. */ asked: number; /** Number of denials. */ denied: number };
+
 /** Result of a verification. The value of `verified` selects the variant. */
 export type VerificationResult = IntactLedger | DamagedLedger;
 
@@ -646,6 +703,14 @@ export interface Operations {
     headers: undefined;
     body: ProofRequest;
     gives: ForgottenAgent;
+  };
+  /** Creates a secret for an authenticator app. It is active after `tenterhook approvals totp verify CODE` in a terminal. Not for agents. */
+  beginCodeEnrolment: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: CodeEnrolment;
   };
   /** Time until which this browser has access. */
   getDashboard: {
@@ -814,6 +879,22 @@ export interface Operations {
     headers: undefined;
     body: undefined;
     gives: LedgerPage;
+  };
+  /** Decisions over time: counts by verdict, decision times, and the rules, harnesses and tools. */
+  getActivity: {
+    path: undefined;
+    query: { buckets?: number; harness?: string; kind?: RecordKind; rule?: string; session?: string; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
+    headers: undefined;
+    body: undefined;
+    gives: Activity;
+  };
+  /** Tool calls that match, newest first, a page at a time: one row for a call, its decision and its result. */
+  listCalls: {
+    path: undefined;
+    query: { before?: number; harness?: string; kind?: RecordKind; limit?: number; rule?: string; session?: string; show?: CallSelection; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
+    headers: undefined;
+    body: undefined;
+    gives: CallPage;
   };
   /** The latest signed checkpoint. A copy that is stored elsewhere reveals a later rollback. */
   getCheckpoint: {
@@ -1063,6 +1144,22 @@ export interface Operations {
     body: ExplainRequest;
     gives: Explanation;
   };
+  /** The programs whose arguments rules understand: built-in ones, and the files that describe others. */
+  listPrograms: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: ProgramList;
+  };
+  /** A rule as it is written in its file, and in words: what it matches, and its examples. */
+  getRuleText: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: RuleText;
+  };
   /** Checks a text as the user's policy and returns every problem with its position. Nothing is changed. */
   validatePolicy: {
     path: undefined;
@@ -1070,6 +1167,22 @@ export interface Operations {
     headers: undefined;
     body: string;
     gives: PolicyValidation;
+  };
+  /** The sandboxed runs that have not ended. */
+  listRuns: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SandboxedRunList;
+  };
+  /** Registers a sandboxed run that the caller supervises: its processes are a guarded agent from now on. Over the socket only, for the account of the daemon, and not for agents. */
+  registerRun: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: RunRegistration;
+    gives: SandboxedRun;
   };
   /** Sessions of all agents, the latest first, a page at a time. */
   listSessions: {
@@ -1163,6 +1276,7 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   passAuthority: ['POST', '/v1/authority'],
   listAgents: ['GET', '/v1/authority/agents'],
   forgetAgent: ['POST', '/v1/authority/agents/{pid}/forget'],
+  beginCodeEnrolment: ['POST', '/v1/authority/codes'],
   getDashboard: ['GET', '/v1/dashboard'],
   openDashboard: ['POST', '/v1/dashboard'],
   leaveDashboard: ['POST', '/v1/dashboard/leave'],
@@ -1184,6 +1298,8 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   removeKit: ['POST', '/v1/kits/{name}/remove'],
   trustKit: ['POST', '/v1/kits/{name}/trust'],
   queryLedger: ['GET', '/v1/ledger'],
+  getActivity: ['GET', '/v1/ledger/activity'],
+  listCalls: ['GET', '/v1/ledger/calls'],
   getCheckpoint: ['GET', '/v1/ledger/checkpoint'],
   signCheckpoint: ['POST', '/v1/ledger/checkpoint'],
   eraseLeaves: ['POST', '/v1/ledger/erase'],
@@ -1215,7 +1331,11 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   backtestPolicy: ['POST', '/v1/policy/backtest'],
   draftRule: ['POST', '/v1/policy/draft'],
   explainPolicy: ['POST', '/v1/policy/explain'],
+  listPrograms: ['GET', '/v1/policy/programs'],
+  getRuleText: ['GET', '/v1/policy/rules/{id}'],
   validatePolicy: ['POST', '/v1/policy/validate'],
+  listRuns: ['GET', '/v1/runs'],
+  registerRun: ['POST', '/v1/runs'],
   listSessions: ['GET', '/v1/sessions'],
   followSessions: ['GET', '/v1/sessions/stream'],
   getSession: ['GET', '/v1/sessions/{id}'],
