@@ -118,7 +118,7 @@ impl SandboxPlan {
         };
         let sets = PathSets::derive(&rules, &profile, &roots, &tree);
         let working_directory = request.working_directory.canonicalize()?;
-        let reasons = sets.entries.iter().filter_map(|entry| rule_set.rule(&entry.reason));
+        let reasons = sets.protecting_rules().filter_map(|rule| rule_set.rule(rule));
         let text = |rule: &tenterhook_policy::Rule| RuleText {
             reason: rule.reason().map(ToOwned::to_owned),
             suggestion: rule.nudge().map(ToOwned::to_owned),

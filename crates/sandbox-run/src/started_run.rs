@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -57,6 +58,7 @@ pub struct StartWait {
     started: Receiver<StartedRun>,
     process: Arc<OnceLock<Pid>>,
     refusals: RefusalList,
+    has_started: Arc<AtomicBool>,
     /// Children of this process that do not belong to the run.
     kept: Vec<Pid>,
 }
@@ -181,6 +183,8 @@ impl PreparedRun {
         let is_landlock = self.plan.level == SandboxLevel::Landlock;
         let kept = if is_landlock { leftover_processes::adopt_orphans() } else { Vec::new() };
         let refusals = RefusalList::default();
+        let has_started = Arc::new(AtomicBool::new(false));
+        let reported = Arc::clone(&has_started);
         let watch = RefusalWatch {
             sets: self.plan.sets.clone(),
             visible: self.plan.visible_paths(env),
@@ -189,6 +193,7 @@ impl PreparedRun {
         };
         std::thread::spawn(move || {
             let prepare = |started: &StartedRun| {
+                reported.store(true, Ordering::SeqCst);
                 server.register(if has_namespaces { started.init_pid } else { started.process });
             };
             let Ok(mut started) = supervisor.wait_for_start(prepare) else { return };
@@ -205,7 +210,7 @@ impl PreparedRun {
                 server.serve_proxy(listener);
             }
         });
-        Some(StartWait { started, process, refusals, kept })
+        Some(StartWait { started, process, refusals, has_started, kept })
     }
 
     /// Ends what the command left running, undoes changes to settings and removes what was created for the run. Fails if
@@ -240,6 +245,11 @@ impl PreparedRun {
 }
 
 impl StartWait {
+    /// Whether the first program of the run has started inside. If not, the command has not started either.
+    pub fn has_started(&self) -> bool {
+        self.has_started.load(Ordering::SeqCst)
+    }
+
     /// Returns the process of the command, once it has started.
     pub fn process(&self) -> Option<Pid> {
         self.process.get().copied()
