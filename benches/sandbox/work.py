@@ -99,6 +99,34 @@ def cargo_build(t):
     shell(t, "cargo build --offline -q && ./target/debug/tiny", t.project / "crate")
 
 
+@work("run the tests of a crate with cargo, offline", timeout_seconds=90)
+def cargo_test(t):
+    (t.project / "crate/src").mkdir(parents=True)
+    (t.project / "crate/Cargo.toml").write_text('[package]\nname = "tiny"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n')
+    (t.project / "crate/src/lib.rs").write_text('#[test]\nfn adds() { assert_eq!(1 + 1, 2); }\n')
+    if "1 passed" not in shell(t, "cargo test --offline", t.project / "crate"):
+        raise RuntimeError("no test ran")
+
+
+@work("install from a lock file with `npm ci`, and run the tests", leaves="node/node_modules/dep/index.js", timeout_seconds=90)
+def npm_ci(t):
+    package = t.project / "node"
+    (package / "dep").mkdir(parents=True)
+    (package / "dep/package.json").write_text('{"name": "dep", "version": "1.0.0"}')
+    (package / "dep/index.js").write_text("module.exports = 42;\n")
+    (package / "package.json").write_text('{"name": "p", "version": "1.0.0", "dependencies": {"dep": "file:./dep"}, '
+                                          '"scripts": {"test": "node -e \\"console.log(require(\'dep\'))\\""}}')
+    options = "--offline --no-audit --no-fund --silent"
+    if "42" not in shell(t, f"npm install --package-lock-only {options}; npm ci {options}; npm test --silent", package):
+        raise RuntimeError("no output")
+
+
+@work("run pytest in a virtual environment (needs the package python3-pytest)")
+def pytest(t):
+    (t.project / "test_one.py").write_text("def test_one(tmp_path):\n    (tmp_path / 'x').write_text('x')\n")
+    shell(t, f"{sys.executable} -m venv --without-pip --system-site-packages venv; venv/bin/python -m pytest -q test_one.py")
+
+
 @work("compile and run a C program")
 def compile_c(t):
     (t.project / "x.c").write_text("int main(void) { return 0; }\n")

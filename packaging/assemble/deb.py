@@ -7,7 +7,7 @@ import gzip
 import hashlib
 from pathlib import Path
 
-from archives import Files, ar_bytes, tar_xz
+from archives import Files, ar_bytes, read_file, tar_xz
 from layout import MANUAL_PAGES, Build, prefix_files
 from metadata import PACKAGE, Project
 
@@ -17,6 +17,8 @@ ARCHITECTURES = {
     "aarch64-unknown-linux-musl": "arm64",
     "aarch64-unknown-linux-gnu": "arm64",
 }
+# Inactive until an administrator copies it: only systems that restrict user namespaces need it, and older ones cannot read it.
+APPARMOR_PROFILE = ("packaging/apparmor/bwrap", "usr/share/apparmor/extra-profiles/tenterhook-bwrap")
 ZSH_COMPLETION = ("share/zsh/site-functions/_tenterhook", "share/zsh/vendor-completions/_tenterhook")
 COPYRIGHT = """\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -40,6 +42,8 @@ def package(project: Project, build: Build, manifest: Path, epoch: int) -> tuple
     for man in [name for name in files if name.startswith(f"usr/{MANUAL_PAGES}/")]:
         files[man + ".gz"] = (gzip.compress(files.pop(man)[0], 9, mtime=0), 0o644)
     files[f"usr/share/doc/{PACKAGE}/copyright"] = (COPYRIGHT.format(homepage=project.homepage).encode(), 0o644)
+    source, target = APPARMOR_PROFILE
+    files[target] = read_file(project.root / source)
     size = sum(len(contents) for contents, _ in files.values())
     # With `~`, a pre-release sorts before its release.
     version = project.version.replace("-", "~")

@@ -205,7 +205,9 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         &[
             "tenterhook-error",
             "tenterhook-event",
+            "tenterhook-guard",
             "tenterhook-home",
+            "tenterhook-policy",
             "tenterhook-sandbox",
             "tenterhook-setup",
         ],

@@ -5,6 +5,10 @@
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{EventId, SandboxLevel, Timestamp};
 
+/// Name of the tool call that stands for an access to a file that the sandbox of a run refused. The arguments are `path`,
+/// `operation` and, if a rule protects the path, `rule` and `suggestion`.
+pub const SANDBOX_REFUSAL: &str = "SandboxRefusal";
+
 /// A run that its supervisor registers. All processes of the run count as a guarded agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

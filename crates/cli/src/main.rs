@@ -6,7 +6,9 @@ mod allocator;
 mod args;
 mod commands;
 mod completion;
+mod sandbox_launchers;
 mod setup;
+mod shell_profile;
 
 use std::process::ExitCode;
 

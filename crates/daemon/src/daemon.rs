@@ -198,8 +198,17 @@ impl Daemon {
         self.account_name(peer.uid().unwrap_or(self.uid))
     }
 
-    /// Returns the content of the status line.
-    pub(crate) fn status(&self) -> String {
+    /// Returns the content of the status line of a caller, with the level of the sandbox that it runs in.
+    pub(crate) fn status_line(&self, peer: Peer) -> String {
+        let state = self.status();
+        let Peer::Local { pid: Some(pid), .. } = peer else { return state };
+        match self.authority.agents.runs.find_by_pid(pid) {
+            Some(run) => format!("{state} sandbox={}", run.level),
+            None => state,
+        }
+    }
+
+    fn status(&self) -> String {
         let base = self.generations.base();
         match (self.approvals.count(), base.mode) {
             _ if !base.stale.is_empty() => "stale".to_owned(),

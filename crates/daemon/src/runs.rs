@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_api::SandboxedRun;
+use tenterhook_api::{SANDBOX_REFUSAL, SandboxedRun};
 use tenterhook_authority::RunSession;
 use tenterhook_event::{Event, NETWORK_CONNECT, SessionCheck};
 
@@ -35,14 +35,17 @@ impl Daemon {
         }
     }
 
-    /// Returns the run that the caller supervises, if the event is about a connection of the run.
+    /// Returns the run that the caller supervises, if the event is about a connection or a refused access of the run.
     pub(crate) fn supervised_run(&self, peer: Peer, event: &Event) -> Option<SupervisedRun> {
         let Peer::Local { pid: Some(pid), start, .. } = peer else { return None };
-        event.tool.as_ref().filter(|tool| tool.name == NETWORK_CONNECT)?;
+        event
+            .tool
+            .as_ref()
+            .filter(|tool| [NETWORK_CONNECT, SANDBOX_REFUSAL].contains(&tool.name.as_str()))?;
         self.authority.agents.runs.supervised_by(pid, start)
     }
 
-    /// Completes an event about a connection: it belongs to the newest session of the run.
+    /// Completes an event that a supervisor sent: it belongs to the newest session of the run.
     pub(crate) fn prepare_connection(&self, (run, session): SupervisedRun, event: &mut Event) {
         self.redact_identifiers(event);
         event.agent.sandbox = Some(run.level);

@@ -10,7 +10,7 @@ use tenterhook_home::call_meta;
 use tenterhook_proxy::{ConnectionEvent, ConnectionHost, ConnectionRequest, ConnectionTarget, ProxyProtocol};
 
 /// Source of the events of a run whose agent is not a known harness.
-const RUN_SOURCE: &str = "sandbox";
+pub(crate) const RUN_SOURCE: &str = "sandbox";
 /// Maximum length of an address in an event.
 const MAX_URL_CHARS: usize = 2048;
 /// Schemes of ports whose protocol is known. The bytes inside a tunnel are not read.

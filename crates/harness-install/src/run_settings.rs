@@ -22,8 +22,21 @@ pub struct RunSettings {
     /// Options with which the client may not read the settings that guard it. A run with such an option gets hooks of
     /// its own.
     pub redirecting_options: &'static [&'static str],
+    /// How the client's own sandbox is turned off. `None` if it has none, or none that is known.
+    pub own_sandbox: Option<OwnSandbox>,
     /// Builds the options, variables and files of a run.
     pub build_additions: fn(&RunRequest<'_>) -> Result<RunAdditions, InstallError>,
+}
+
+/// A client's own sandbox. It cannot start inside Tenterhook's sandbox, so it is turned off there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnSandbox {
+    /// Arguments that turn it off, to be inserted before the user's own.
+    pub off_arguments: &'static [&'static str],
+    /// Settings that turn it off, in the settings file of the run. They replace the arguments if there is such a file.
+    pub off_settings: Option<&'static str>,
+    /// Text in a settings file without which it is off anyway; `None` if it is on by default.
+    pub on_marker: Option<&'static str>,
 }
 
 /// An argument of a client with which it would not run the hooks of a guarded run.
@@ -72,6 +85,8 @@ pub struct RunRequest<'a> {
     pub user: &'a InstallRequest,
     /// Environment of the client.
     pub variables: &'a BTreeMap<String, String>,
+    /// Whether the client runs in Tenterhook's sandbox.
+    pub is_sandboxed: bool,
 }
 
 /// Additions to one run of a client.

@@ -39,7 +39,12 @@ impl ModelServer {
 
     /// Listens on a free port of the loopback interface, with this kind of delivery.
     pub fn start_with(script: ConversationScript, delivery: Delivery) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Self::start_at(Ipv4Addr::LOCALHOST, script, delivery)
+    }
+
+    /// Listens on a free port of this address.
+    pub fn start_at(address: Ipv4Addr, script: ConversationScript, delivery: Delivery) -> io::Result<Self> {
+        let listener = TcpListener::bind((address, 0))?;
         let address = listener.local_addr()?;
         let conversation = Mutex::new(Conversation::new(script));
         let state = Arc::new(ServerState { conversation, delivery, stopping: AtomicBool::new(false) });

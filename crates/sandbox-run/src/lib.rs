@@ -3,10 +3,13 @@
 //! Plans and supervises a sandboxed run: collects rules, profile and paths of this machine, starts the sandbox, and
 //! checks settings after the run. `tenterhook-sandbox` implements the sandbox itself. This crate prints nothing.
 
+mod leftover_processes;
 mod placeholder_list;
 mod plan;
 mod project;
+mod refusal_watch;
 mod started_run;
 
 pub use plan::{LevelChoice, SandboxPlan, SandboxRequest};
-pub use started_run::{PreparedRun, RunEnd};
+pub use refusal_watch::{RefusalReport, RuleText};
+pub use started_run::{PreparedRun, RunEnd, RunServer};

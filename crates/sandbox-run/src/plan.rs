@@ -2,18 +2,23 @@
 
 //! Plans a sandboxed run. Planning writes nothing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tenterhook_error::Failure;
 use tenterhook_event::SandboxLevel;
 use tenterhook_event::Timestamp;
-use tenterhook_home::{Env, Home, Sources, WorkDirs, regular_file};
+use tenterhook_guard::snapshot;
+use tenterhook_home::{Env, Home, Mode, Sources, WorkDirs, regular_file};
+use tenterhook_policy::RuleSet;
+use tenterhook_sandbox::call_observer::ObservedCalls;
 use tenterhook_sandbox::probe::{self, Availability};
 use tenterhook_sandbox::{
     DiskTree, NetworkAccess, PathSets, SandboxProfile, SandboxRoots, find_repositories,
 };
 
 use crate::project::find_project;
+use crate::refusal_watch::RuleText;
 
 /// Directory of the user's own profiles, in the configuration directory.
 const PROFILE_DIRECTORY: &str = "sandbox";
@@ -44,6 +49,8 @@ pub struct SandboxRequest<'a> {
     pub network: Option<NetworkAccess>,
     /// Which level is required.
     pub level: LevelChoice,
+    /// Which calls of the run are observed.
+    pub observed: ObservedCalls,
     /// The time.
     pub now: Timestamp,
 }
@@ -67,6 +74,10 @@ pub struct SandboxPlan {
     pub searched_all: bool,
     /// Directory in which the command runs.
     pub working_directory: PathBuf,
+    /// Which calls of the run are observed.
+    pub observed: ObservedCalls,
+    /// What the rules say that protect paths, by their id.
+    pub rule_texts: BTreeMap<String, RuleText>,
 }
 
 impl SandboxPlan {
@@ -81,10 +92,8 @@ impl SandboxPlan {
         let (level, availability) = choose_level(request.level)?;
 
         let place = WorkDirs::at(Some(request.working_directory.to_owned()));
-        let mut sources = Sources::collect(home, env, &place);
-        // Monitor mode is about calls. A sandbox that the user asked for protects.
-        sources.monitor = false;
-        let rules = sources.load().rules.path_rules(request.now);
+        let rule_set = load_rules(home, env, &place);
+        let rules = rule_set.path_rules(request.now);
 
         let tree = DiskTree;
         let (repositories, searched_all) = find_repositories(&project, &tree);
@@ -109,8 +118,37 @@ impl SandboxPlan {
         };
         let sets = PathSets::derive(&rules, &profile, &roots, &tree);
         let working_directory = request.working_directory.canonicalize()?;
-        Ok(Self { level, availability, profile, network, sets, roots, searched_all, working_directory })
+        let reasons = sets.entries.iter().filter_map(|entry| rule_set.rule(&entry.reason));
+        let text = |rule: &tenterhook_policy::Rule| RuleText {
+            reason: rule.reason().map(ToOwned::to_owned),
+            suggestion: rule.nudge().map(ToOwned::to_owned),
+        };
+        let rule_texts = reasons.map(|rule| (rule.id().to_owned(), text(rule))).collect();
+        Ok(Self {
+            level,
+            availability,
+            profile,
+            network,
+            sets,
+            roots,
+            searched_all,
+            working_directory,
+            observed: request.observed,
+            rule_texts,
+        })
     }
+}
+
+/// Loads the rules. Monitor mode is about calls; a sandbox that the user asked for protects.
+fn load_rules(home: &Home, env: &Env, place: &WorkDirs) -> RuleSet {
+    // Compiled rules are there much faster.
+    let (configuration, _) = snapshot::load_configuration(home, env, place);
+    if configuration.mode == Mode::Enforce {
+        return configuration.rules;
+    }
+    let mut sources = Sources::collect(home, env, place);
+    sources.monitor = false;
+    sources.load().rules
 }
 
 fn load_profile(request: &SandboxRequest<'_>) -> Result<SandboxProfile, Failure> {

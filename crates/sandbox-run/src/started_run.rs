@@ -4,6 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,13 +19,16 @@ use tenterhook_event::SandboxLevel;
 use tenterhook_home::{Env, Home, call_meta};
 use tenterhook_sandbox::after_run::{SettingsBefore, UndoneChange};
 use tenterhook_sandbox::bubblewrap::{self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_PROGRAM, SandboxMounts};
+use tenterhook_sandbox::call_observer::CallObserver;
 use tenterhook_sandbox::inside::{InsideSpec, SPEC_FILE};
 use tenterhook_sandbox::listener::{SUPERVISOR_SOCKET, StartedRun, SupervisorSocket};
-use tenterhook_sandbox::{PathAccess, placeholders, probe, unix_sockets};
+use tenterhook_sandbox::{PathAccess, RefusedAccess, placeholders, probe, unix_sockets};
 use tenterhook_setup::run_plan::RunDirectory;
 
+use crate::leftover_processes;
 use crate::placeholder_list;
 use crate::plan::{SandboxPlan, refusal};
+use crate::refusal_watch::{RefusalList, RefusalReport, RefusalWatch};
 
 /// How long the processes of a run may take to end after its command has ended.
 const END_TIMEOUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
@@ -52,6 +56,19 @@ pub struct PreparedRun {
 pub struct StartWait {
     started: Receiver<StartedRun>,
     process: Arc<OnceLock<Pid>>,
+    refusals: RefusalList,
+    /// Children of this process that do not belong to the run.
+    kept: Vec<Pid>,
+}
+
+/// What a run needs from its supervisor while it runs. Each function is called in a thread of its own.
+pub trait RunServer: Clone + Send + 'static {
+    /// Registers the outermost process of the run. The command starts when this has returned.
+    fn register(&self, init: Pid);
+    /// Serves the run's proxy.
+    fn serve_proxy(&self, listener: TcpListener);
+    /// Reports an access that the sandbox refused.
+    fn report_refusal(&self, refusal: RefusalReport);
 }
 
 /// How a run ended.
@@ -59,6 +76,8 @@ pub struct StartWait {
 pub struct RunEnd {
     /// Changes that were undone.
     pub undone: Vec<UndoneChange>,
+    /// Accesses that the sandbox refused.
+    pub refused: Vec<RefusedAccess>,
 }
 
 impl PreparedRun {
@@ -152,31 +171,41 @@ impl PreparedRun {
         Ok(command)
     }
 
-    /// Starts to wait for the run. The command starts after `register`, which receives the outermost process of the
-    /// run. `serve` receives the listener of the run's proxy.
-    pub fn wait_for_start(
-        &mut self,
-        register: impl FnOnce(Pid) + Send + 'static,
-        serve: impl FnOnce(std::net::TcpListener) + Send + 'static,
-    ) -> Option<StartWait> {
+    /// Starts to wait for the run. The command starts when `server` has registered it.
+    pub fn wait_for_start(&mut self, env: &Env, server: impl RunServer) -> Option<StartWait> {
         let supervisor = self.supervisor.take()?;
         let (sender, started) = channel();
         let process = Arc::new(OnceLock::new());
         let known = Arc::clone(&process);
         let has_namespaces = self.plan.level.has_namespaces();
+        let is_landlock = self.plan.level == SandboxLevel::Landlock;
+        let kept = if is_landlock { leftover_processes::adopt_orphans() } else { Vec::new() };
+        let refusals = RefusalList::default();
+        let watch = RefusalWatch {
+            sets: self.plan.sets.clone(),
+            visible: self.plan.visible_paths(env),
+            texts: self.plan.rule_texts.clone(),
+            found: refusals.clone(),
+        };
         std::thread::spawn(move || {
             let prepare = |started: &StartedRun| {
-                register(if has_namespaces { started.init_pid } else { started.process });
+                server.register(if has_namespaces { started.init_pid } else { started.process });
             };
             let Ok(mut started) = supervisor.wait_for_start(prepare) else { return };
             let listener = started.listener.take();
             known.get_or_init(|| started.process);
+            if let Some(observer) = started.receive_observer().map(CallObserver::new) {
+                let (ended, server) = (watch.found.expect_calls(), server.clone());
+                std::thread::spawn(move || {
+                    watch.watch(&observer, ended, move |refusal| server.report_refusal(refusal));
+                });
+            }
             drop(sender.send(started));
             if let Some(listener) = listener {
-                serve(listener);
+                server.serve_proxy(listener);
             }
         });
-        Some(StartWait { started, process })
+        Some(StartWait { started, process, refusals, kept })
     }
 
     /// Ends what the command left running, undoes changes to settings and removes what was created for the run. Fails if
@@ -188,11 +217,14 @@ impl PreparedRun {
             && self.plan.level == SandboxLevel::NamespacesLandlock
         {
             end_processes(started);
+        } else if self.plan.level == SandboxLevel::Landlock {
+            leftover_processes::end_children(&wait.kept);
         }
+        let refused = wait.refusals.take();
         let undone = self.before.restore();
         placeholder_list::remove_unused(&self.home, &self.directory)?;
         match started {
-            Ok(_) => Ok(RunEnd { undone }),
+            Ok(_) => Ok(RunEnd { undone, refused }),
             Err(_) => Err(refusal(&probe::available_level())),
         }
     }
@@ -203,7 +235,7 @@ impl PreparedRun {
     pub fn finish_without_boundary(self) -> Result<RunEnd, Failure> {
         let undone = self.before.restore();
         placeholder_list::remove_unused(&self.home, &self.directory)?;
-        Ok(RunEnd { undone })
+        Ok(RunEnd { undone, refused: Vec::new() })
     }
 }
 
@@ -232,6 +264,7 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
     let mut private = own_var_directories();
     private.push(runtime_directory());
     InsideSpec {
+        observed: plan.observed,
         level: plan.level,
         network: plan.network,
         has_hooks,

@@ -43,6 +43,8 @@ pub struct SettingsBefore {
     links: Vec<(PathBuf, PathBuf)>,
     absent: Vec<PathBuf>,
     state: Vec<(PathBuf, Value)>,
+    /// Files whose changes are only reported.
+    reported: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 /// What a file that names a repository is.
@@ -96,6 +98,7 @@ impl SettingsBefore {
             links: Vec::new(),
             absent: Vec::new(),
             state: Vec::new(),
+            reported: Vec::new(),
         };
         for path in git_settings_files(&roots.repositories) {
             let content = read_settings(&path)?;
@@ -110,13 +113,18 @@ impl SettingsBefore {
                 Some(FileKind::Link) => {
                     before.links.push((entry.path.clone(), std::fs::read_link(&entry.path)?));
                 }
-                Some(_) => {}
+                Some(FileKind::File) if entry.path.ends_with(".mcp.json") => {
+                    before.state.push((entry.path.clone(), read_state(&entry.path)?));
+                }
+                Some(FileKind::File) => {
+                    before.reported.push((entry.path.clone(), read_settings(&entry.path)?));
+                }
+                Some(FileKind::Directory) => {}
                 None => before.absent.push(entry.path.clone()),
             }
         }
         for path in own {
-            let content = read_settings(path)?.unwrap_or_default();
-            before.state.push((path.clone(), serde_json::from_slice(&content).unwrap_or_default()));
+            before.state.push((path.clone(), read_state(path)?));
         }
         Ok(before)
     }
@@ -160,6 +168,17 @@ impl SettingsBefore {
         for (path, before) in &self.state {
             undone.extend(restore_state(path, before));
         }
+        for (path, before) in &self.reported {
+            if read_settings(path).ok().as_ref() != Some(before) {
+                let left =
+                    Err(io::Error::other("the project owns the file; read it before you open the project"));
+                undone.push(UndoneChange::new(
+                    path,
+                    "a file with which an editor starts programs was changed",
+                    left,
+                ));
+            }
+        }
         undone
     }
 }
@@ -193,6 +212,12 @@ fn read_settings(path: &Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Reads a file in JSON. Invalid JSON starts no program, so it is the same as an empty file.
+fn read_state(path: &Path) -> io::Result<Value> {
+    let content = read_settings(path)?.unwrap_or_default();
+    Ok(serde_json::from_slice(&content).unwrap_or_default())
 }
 
 fn restore_git_settings(path: &Path, before: &[u8]) -> Option<UndoneChange> {

@@ -11,9 +11,10 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call_observer::{self, ObservedCalls, ObserverError};
 use crate::file_tree::DiskTree;
 use crate::landlock_rules;
-use crate::listener::report_start;
+use crate::listener::{pass_observer, report_start};
 use crate::profile::NetworkAccess;
 use crate::system_call_filter::{FilterSettings, compile};
 use tenterhook_event::SandboxLevel;
@@ -45,6 +46,8 @@ pub struct InsideSpec {
     pub readable: Vec<PathBuf>,
     /// Paths below writable ones that are not writable.
     pub protected: Vec<PathBuf>,
+    /// Which calls the supervisor observes.
+    pub observed: ObservedCalls,
 }
 
 /// Why the command could not be started.
@@ -68,6 +71,9 @@ pub enum InsideError {
     /// The system call filter cannot be compiled.
     #[error("system call filter cannot be compiled: {0}")]
     FilterRules(#[from] seccompiler::BackendError),
+    /// The calls of the run cannot be observed.
+    #[error("calls cannot be observed: {0}")]
+    Observer(#[from] ObserverError),
     /// The command cannot be started.
     #[error("`{}` cannot be started: {error}", program.to_string_lossy())]
     Command {
@@ -97,10 +103,9 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
         (spec.network == NetworkAccess::Proxy).then(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
     let listener = listener.transpose().map_err(InsideError::Supervisor)?;
     let port = listener.as_ref().and_then(|listener| Some(listener.local_addr().ok()?.port()));
-    report_start(&files.join(crate::listener::SUPERVISOR_SOCKET), listener.as_ref())
+    let supervisor = report_start(&files.join(crate::listener::SUPERVISOR_SOCKET), listener.as_ref())
         .map_err(InsideError::Supervisor)?;
     drop(listener);
-    close_inherited_files().map_err(InsideError::Spec)?;
 
     let filter = compile(FilterSettings {
         level: spec.level,
@@ -112,6 +117,14 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
         return Err(InsideError::NotEnforced);
     }
     seccompiler::apply_filter(&filter)?;
+    match call_observer::install(spec.observed) {
+        Ok(observer) => pass_observer(&supervisor, &observer).map_err(InsideError::Supervisor)?,
+        // Kernels before Linux 5.5 have no such filter. Refusals are then not reported, but they are the same.
+        Err(_) if spec.observed == ObservedCalls::Changes => {}
+        Err(error) => return Err(error.into()),
+    }
+    drop(supervisor);
+    close_inherited_files().map_err(InsideError::Spec)?;
 
     let mut variables = Vec::new();
     if let Some(port) = port {

@@ -11,6 +11,7 @@
 
 pub mod after_run;
 pub mod bubblewrap;
+pub mod call_observer;
 mod file_tree;
 mod git_settings;
 pub mod inside;
@@ -21,11 +22,17 @@ mod path_sets;
 pub mod placeholders;
 pub mod probe;
 mod profile;
+mod proposal;
+mod refusals;
 mod repositories;
+mod seatbelt;
 mod system_call_filter;
 pub mod unix_sockets;
 
 pub use file_tree::{DiskTree, FileKind, FileTree};
 pub use path_sets::{PathAccess, PathEntry, PathSets, SandboxRoots, UnexpressedRule};
 pub use profile::{NetworkAccess, ProfileError, SandboxProfile, built_in_profiles};
+pub use proposal::ProfileProposal;
+pub use refusals::RefusedAccess;
 pub use repositories::{Repository, find_repositories};
+pub use seatbelt::seatbelt_profile;

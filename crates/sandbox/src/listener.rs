@@ -6,7 +6,7 @@
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
 use std::net::TcpListener;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
@@ -25,6 +25,8 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 const STARTED: &[u8] = b"S";
 /// Reply of the supervisor.
 const ACCEPTED: &[u8] = b"A";
+/// Message with the descriptor from which the supervisor reads observed calls.
+const OBSERVED: &[u8] = b"O";
 
 /// The socket on which a supervisor waits for its run.
 #[derive(Debug)]
@@ -41,6 +43,16 @@ pub struct StartedRun {
     pub init_pid: Pid,
     /// The listener of the run's proxy, if it has one.
     pub listener: Option<TcpListener>,
+    /// The connection to the run, until its command starts.
+    connection: UnixStream,
+}
+
+impl StartedRun {
+    /// Waits until the run passes the descriptor of its observed calls. Returns `None` if it does not.
+    pub fn receive_observer(&self) -> Option<OwnedFd> {
+        let (message, descriptor) = receive(&self.connection).ok()?;
+        descriptor.filter(|_| message == OBSERVED)
+    }
 }
 
 impl SupervisorSocket {
@@ -55,28 +67,20 @@ impl SupervisorSocket {
     /// Waits until the run has started. Only the first connection counts: it comes from the program that starts before
     /// the command. The command waits until `prepare` has returned.
     pub fn wait_for_start(self, prepare: impl FnOnce(&StartedRun)) -> io::Result<StartedRun> {
-        let (mut run, _) = self.0.accept()?;
+        let (run, _) = self.0.accept()?;
         drop(self);
         let process = socket_peercred(&run)?.pid;
         let init_pid = parent_of(process)?;
         let init = pidfd_open(init_pid, PidfdFlags::empty())?;
         run.set_read_timeout(Some(REPLY_TIMEOUT))?;
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let mut message = [0; 1];
-        let received =
-            recvmsg(&run, &mut [IoSliceMut::new(&mut message)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-        if received.bytes == 0 || message != STARTED {
+        let (message, descriptor) = receive(&run)?;
+        if message != STARTED {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut descriptors = ancillary.drain().flat_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(rights) => rights.collect::<Vec<OwnedFd>>(),
-            _ => Vec::new(),
-        });
-        let listener = descriptors.next().map(TcpListener::from);
-        let started = StartedRun { process, init, init_pid, listener };
+        let listener = descriptor.map(TcpListener::from);
+        let mut started = StartedRun { process, init, init_pid, listener, connection: run };
         prepare(&started);
-        run.write_all(ACCEPTED)?;
+        started.connection.write_all(ACCEPTED)?;
         Ok(started)
     }
 }
@@ -87,20 +91,47 @@ fn parent_of(process: Pid) -> io::Result<Pid> {
     parent.and_then(Pid::from_raw).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Reports to the supervisor that the run starts, and passes a listener. Returns when the supervisor has accepted it.
-pub(crate) fn report_start(socket: &Path, listener: Option<&TcpListener>) -> io::Result<()> {
-    let mut supervisor = UnixStream::connect(socket)?;
-    supervisor.set_read_timeout(Some(REPLY_TIMEOUT))?;
+/// Receives a message of one byte, and a descriptor if there is one.
+fn receive(run: &UnixStream) -> io::Result<([u8; 1], Option<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut message = [0; 1];
+    let received =
+        recvmsg(run, &mut [IoSliceMut::new(&mut message)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    if received.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut descriptors = ancillary.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(rights) => rights.collect::<Vec<OwnedFd>>(),
+        _ => Vec::new(),
+    });
+    Ok((message, descriptors.next()))
+}
+
+fn send(supervisor: &UnixStream, message: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let descriptors = listener.map(|listener| [listener.as_fd()]);
+    let descriptors = descriptor.map(|descriptor| [descriptor]);
     if let Some(descriptors) = &descriptors {
         ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
     }
-    sendmsg(&supervisor, &[IoSlice::new(STARTED)], &mut ancillary, SendFlags::empty())?;
+    sendmsg(supervisor, &[IoSlice::new(message)], &mut ancillary, SendFlags::empty())?;
+    Ok(())
+}
+
+/// Reports to the supervisor that the run starts, and passes a listener. Returns when the supervisor has accepted it.
+pub(crate) fn report_start(socket: &Path, listener: Option<&TcpListener>) -> io::Result<UnixStream> {
+    let mut supervisor = UnixStream::connect(socket)?;
+    supervisor.set_read_timeout(Some(REPLY_TIMEOUT))?;
+    send(&supervisor, STARTED, listener.map(|listener| listener.as_fd()))?;
     let mut reply = [0; 1];
     supervisor.read_exact(&mut reply)?;
-    if reply == ACCEPTED { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    if reply == ACCEPTED { Ok(supervisor) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+/// Passes the descriptor of the run's observed calls to the supervisor.
+pub(crate) fn pass_observer(supervisor: &UnixStream, observer: &OwnedFd) -> io::Result<()> {
+    send(supervisor, OBSERVED, Some(observer.as_fd()))
 }
 
 #[cfg(test)]

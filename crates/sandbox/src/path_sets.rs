@@ -2,6 +2,8 @@
 
 //! Derives the paths of a sandbox from the rules of a policy and a profile.
 
+mod hidden_paths;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +17,19 @@ use crate::repositories::Repository;
 
 /// Directories of which a sandbox has its own, empty version.
 pub(crate) const PRIVATE_DIRECTORIES: &[&str] = &["/dev", "/proc", "/run", "/tmp", "/var/run", "/var/tmp"];
+
+/// Files of a repository with which harnesses and editors start programs, and which no rule protects. They stay writable,
+/// because many repositories contain them and git has to be able to replace them.
+const PROGRAM_SETTINGS: &[&str] = &[
+    ".devcontainer.json",
+    ".devcontainer/devcontainer.json",
+    ".envrc",
+    ".idea/workspace.xml",
+    ".mcp.json",
+    ".vscode/mcp.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+];
 
 /// The directories that paths are derived from. All are absolute and contain no symbolic links.
 #[derive(Debug, Clone, Default)]
@@ -138,6 +153,7 @@ impl PathSets {
             derivation.add_rule(rule);
         }
         derivation.add_own_state();
+        derivation.add_program_settings();
         derivation.finish()
     }
 
@@ -316,60 +332,6 @@ impl Derivation<'_> {
         }
     }
 
-    /// Hides the paths of a glob.
-    fn hide(&mut self, rule: &PathRule, glob: &str) {
-        for anchored in self.anchored(glob) {
-            let expansion = expand(Path::new("/"), &anchored, self.tree);
-            let deep = expansion.deep_directories.into_iter();
-            let deep = deep.map(|path| PatternTarget { path, covers_tree: true, by_wildcard: true });
-            for target in expansion.targets.into_iter().chain(deep) {
-                if self.tree.kind(&target.path).is_none() {
-                    continue;
-                }
-                let path = self.tree.canonical(&target.path);
-                if self.is_private(&path) || !self.applies_at(rule, &path) {
-                    continue;
-                }
-                let holds =
-                    [&self.roots.home, &self.roots.project].into_iter().any(|root| root.starts_with(&path));
-                if holds {
-                    self.leave_to_hooks(
-                        rule,
-                        Some(&glob.to_owned()),
-                        "the directory contains home or project",
-                    );
-                    continue;
-                }
-                match self.tree.kind(&path) {
-                    Some(FileKind::Directory) if target.covers_tree => self.hide_directory(rule, &path),
-                    Some(FileKind::File) if !target.covers_tree => self.hide_file(rule, &path),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn hide_directory(&mut self, rule: &PathRule, directory: &Path) {
-        if self.readable.iter().any(|readable| readable == directory) {
-            return;
-        }
-        self.add(directory, PathAccess::Hidden, true, &rule.rule);
-        for name in self.tree.names(directory) {
-            let path = directory.join(name);
-            let is_readable = self.readable.contains(&path) || self.is_excepted(rule, &path);
-            if is_readable && self.tree.kind(&path).is_some_and(|kind| kind != FileKind::Link) {
-                let is_directory = self.tree.kind(&path) == Some(FileKind::Directory);
-                self.add(&path, PathAccess::ReadOnly, is_directory, &format!("exception of {}", rule.rule));
-            }
-        }
-    }
-
-    fn hide_file(&mut self, rule: &PathRule, file: &Path) {
-        if !self.readable.iter().any(|readable| readable == file) && !self.is_excepted(rule, file) {
-            self.add(file, PathAccess::Hidden, false, &rule.rule);
-        }
-    }
-
     fn add_own_state(&mut self) {
         let roots = self.roots;
         for directory in [&roots.state, &roots.config] {
@@ -378,6 +340,16 @@ impl Derivation<'_> {
         for path in &roots.secret_state {
             if let Some(kind) = self.tree.kind(path) {
                 self.add(path, PathAccess::Hidden, kind == FileKind::Directory, "tenterhook");
+            }
+        }
+    }
+
+    fn add_program_settings(&mut self) {
+        let roots = self.roots;
+        let repositories = roots.repositories.iter().map(|found| &found.root);
+        for root in repositories.chain([&roots.project]) {
+            for name in PROGRAM_SETTINGS {
+                self.add(&root.join(name), PathAccess::Checked, false, "tenterhook");
             }
         }
     }

@@ -2,6 +2,8 @@
 
 //! Finds the git repositories in a project: itself, nested and bare repositories, submodules and worktrees.
 
+use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::file_tree::{FileKind, FileTree};
@@ -10,9 +12,13 @@ use crate::file_tree::{FileKind, FileTree};
 const MAX_DEPTH: usize = 6;
 /// Maximum number of directories that are read.
 const MAX_DIRECTORIES: usize = 4_000;
-/// Directories in which no repositories are searched, because packages and build results fill them.
-const SKIPPED: &[&str] =
+/// Directories that packages and build results fill. They are searched last, and not as deep.
+const CROWDED: &[&str] =
     &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache", "vendor", "dist", "build"];
+/// Depth at which nested repositories are searched in crowded directories, for `node_modules/@scope/package`.
+const CROWDED_DEPTH: usize = 2;
+/// Maximum number of crowded directories that are looked at.
+const MAX_CROWDED_DIRECTORIES: usize = 1_500;
 /// Names in a git directory.
 const GIT_DIRECTORY_NAMES: &[&str] = &["HEAD", "config", "objects", "refs"];
 /// Maximum size of a file that names a git directory.
@@ -36,16 +42,11 @@ pub struct Repository {
 pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> (Vec<Repository>, bool) {
     let mut found = Vec::new();
     let mut waiting = vec![(project.to_owned(), 0)];
+    let mut crowded = VecDeque::new();
     let mut read = 0;
     let mut complete = true;
     while let Some((directory, depth)) = waiting.pop() {
-        let git = directory.join(".git");
-        match tree.kind(&git) {
-            Some(FileKind::Directory) => found.push(repository(&directory, git, tree)),
-            Some(FileKind::Link) => found.push(repository(&directory, tree.canonical(&git), tree)),
-            Some(FileKind::File) => found.extend(linked_repository(&directory, &git, tree)),
-            None => {}
-        }
+        found.extend(repository_at(&directory, tree));
         if depth == MAX_DEPTH {
             complete = false;
             continue;
@@ -55,20 +56,57 @@ pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> (Vec<Repository
             complete = false;
             break;
         }
-        let names = tree.names(&directory);
-        if GIT_DIRECTORY_NAMES.iter().all(|name| names.iter().any(|other| other == name)) {
-            found.push(repository(&directory, directory.clone(), tree));
-        }
-        for name in names {
-            let path = directory.join(&name);
-            let is_skipped = name == ".git" || SKIPPED.iter().any(|skipped| name == *skipped);
-            if !is_skipped && tree.kind(&path) == Some(FileKind::Directory) {
+        for (name, path) in subdirectories(&directory, tree, &mut found) {
+            if CROWDED.iter().any(|crowded| name == *crowded) {
+                crowded.push_back((path, CROWDED_DEPTH));
+            } else {
                 waiting.push((path, depth + 1));
             }
         }
     }
+    let mut looked_at = 0;
+    while let Some((directory, depth)) = crowded.pop_front() {
+        looked_at += 1;
+        if looked_at > MAX_CROWDED_DIRECTORIES {
+            complete = false;
+            break;
+        }
+        found.extend(repository_at(&directory, tree));
+        if depth > 0 {
+            let below = subdirectories(&directory, tree, &mut found);
+            crowded.extend(below.into_iter().map(|(_, path)| (path, depth - 1)));
+        }
+    }
     found.sort();
+    found.dedup();
     (found, complete)
+}
+
+/// The repository whose working tree is this directory.
+fn repository_at(directory: &Path, tree: &dyn FileTree) -> Option<Repository> {
+    let git = directory.join(".git");
+    match tree.kind(&git)? {
+        FileKind::Directory => Some(repository(directory, git, tree)),
+        FileKind::Link => Some(repository(directory, tree.canonical(&git), tree)),
+        FileKind::File => linked_repository(directory, &git, tree),
+    }
+}
+
+/// Returns the directories in a directory, except its git directory. Adds the directory if it is a bare repository.
+fn subdirectories(
+    directory: &Path,
+    tree: &dyn FileTree,
+    found: &mut Vec<Repository>,
+) -> Vec<(OsString, PathBuf)> {
+    let names = tree.names(directory);
+    if GIT_DIRECTORY_NAMES.iter().all(|name| names.iter().any(|other| other == name)) {
+        found.push(repository(directory, directory.to_owned(), tree));
+    }
+    let paths = names.into_iter().filter(|name| name != ".git").map(|name| {
+        let path = directory.join(&name);
+        (name, path)
+    });
+    paths.filter(|(_, path)| tree.kind(path) == Some(FileKind::Directory)).collect()
 }
 
 /// Files that say where git finds the configuration of a repository.

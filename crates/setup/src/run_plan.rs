@@ -14,10 +14,11 @@ use tenterhook_guard::snapshot;
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_harness_install::run_settings::{
-    COMMON_REDIRECTING_OPTIONS, DIRECTORY_OPTIONS, RunAdditions, RunRequest, RunSettings, find_option,
+    COMMON_REDIRECTING_OPTIONS, DIRECTORY_OPTIONS, OwnSandbox, RunAdditions, RunRequest, RunSettings,
+    find_option,
 };
 use tenterhook_harness_install::{HarnessClient as _, SettingsScope, WarningLevel};
-use tenterhook_home::{Home, WorkDirs, call_meta, make_private_dir, write_atomic};
+use tenterhook_home::{Home, WorkDirs, call_meta, make_private_dir, regular_file, write_atomic};
 
 use crate::wiring::{self, HookState, MACHINE_SCOPE};
 use crate::{Setup, hook_programs};
@@ -32,6 +33,10 @@ pub enum GuardedRun {
     BySettings {
         /// Scope of these settings: `user`, `machine` or `project DIR`.
         scope: String,
+        /// Arguments, to be inserted before the user's own.
+        args: Vec<OsString>,
+        /// Notes for the user, one sentence each.
+        notes: Vec<String>,
     },
     /// The run has settings of its own.
     ByAdditions(PlannedRun),
@@ -58,13 +63,15 @@ pub struct RunDirectory {
     _lock: File,
 }
 
-/// Plans a run of a harness with these arguments. Writes nothing.
+/// Plans a run of a harness with these arguments. `is_sandboxed` is whether it runs in Tenterhook's sandbox. Writes
+/// nothing.
 ///
 /// Fails if the client takes no hooks for one run, or if it would not run them with these arguments and variables.
 pub fn plan_run(
     setup: &Setup<'_>,
     harness: &'static Harness,
     args: &[OsString],
+    is_sandboxed: bool,
 ) -> Result<GuardedRun, Failure> {
     let scope = guarding_scope(setup, harness, args);
     let run = harness.guarded_run();
@@ -75,7 +82,12 @@ pub fn plan_run(
     let redirecting = run.map_or(COMMON_REDIRECTING_OPTIONS, |run| run.redirecting_options);
     if let Some(scope) = scope {
         match (find_option(args, redirecting), run) {
-            (None, _) => return Ok(GuardedRun::BySettings { scope }),
+            (None, _) => {
+                let own = run.ok().and_then(|run| run.own_sandbox).filter(|_| is_sandboxed);
+                let args = own.iter().flat_map(|own| own.off_arguments).map(OsString::from).collect();
+                let notes = own.and_then(|own| own_sandbox_note(setup, harness, &own)).into_iter().collect();
+                return Ok(GuardedRun::BySettings { scope, args, notes });
+            }
             // The hooks of this run apply wherever the client reads its settings.
             (Some(option), Ok(run)) => refuse_unguarded(setup, harness, run, args, false)
                 .map_err(|failure| failure.hint(format!("omit `{option}`")))?,
@@ -92,9 +104,15 @@ pub fn plan_run(
     let options = InstallOptions { scope: SettingsScope::User, http: false, trust: true };
     let user = wiring::install_request(setup, harness, &options)?;
     let directory = setup.home.guarded_runs().join(call_meta::mint()?.id.to_string());
-    let request = RunRequest { directory: &directory, user: &user, variables: &setup.env.all };
-    let RunAdditions { args, variables, files, warnings } = (run.build_additions)(&request)?;
+    let request = RunRequest { directory: &directory, user: &user, variables: &setup.env.all, is_sandboxed };
+    let RunAdditions { mut args, variables, files, warnings } = (run.build_additions)(&request)?;
     let mut notes = Vec::new();
+    if let Some(own) = run.own_sandbox.filter(|_| is_sandboxed) {
+        if own.off_settings.is_none() {
+            args.extend(own.off_arguments.iter().map(OsString::from));
+        }
+        notes.extend(own_sandbox_note(setup, harness, &own));
+    }
     for warning in warnings {
         match warning.weight {
             WarningLevel::Blocks => {
@@ -144,6 +162,22 @@ fn refuse_unguarded(
         return Err(Failure::user(message).hint(format!("unset `{name}`")));
     }
     Ok(())
+}
+
+/// Says that the client's own sandbox is off in this run, if it would be on.
+fn own_sandbox_note(setup: &Setup<'_>, harness: &Harness, own: &OwnSandbox) -> Option<String> {
+    let is_on = own.on_marker.is_none_or(|marker| {
+        let home = setup.env.home.iter().map(|home| home.join(".claude/settings.json"));
+        let projects = setup.working_directory.iter().flat_map(|directory| {
+            [".claude/settings.json", ".claude/settings.local.json"].map(|name| directory.join(name))
+        });
+        let mut files = home.chain(projects);
+        files.any(|file| regular_file(&file).ok().flatten().is_some_and(|text| text.contains(marker)))
+    });
+    let title = harness.title;
+    is_on.then(|| {
+        format!("the sandbox of {title} itself is off in this run, because it cannot start inside this one")
+    })
 }
 
 fn cannot_guard(harness: &Harness, reason: &str) -> Failure {

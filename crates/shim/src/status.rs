@@ -32,12 +32,30 @@ pub struct StatusAnswer {
     pub daemon_version: Option<String>,
 }
 
+/// Separates the state from the level of the sandbox in which the caller runs.
+const SANDBOX_SEPARATOR: &str = " sandbox=";
+
 /// Text of the status line. Without a reply, it says that the daemon is offline.
 pub fn line(answer: Option<&StatusAnswer>) -> String {
     let Some(StatusAnswer { text, daemon_version }) = answer else {
         return "Tenterhook ⚠ daemon offline".to_owned();
     };
-    match (text.as_str(), daemon_version.as_deref()) {
+    let (state, level) = match text.split_once(SANDBOX_SEPARATOR) {
+        Some((state, level)) => (state, Some(level)),
+        None => (text.as_str(), None),
+    };
+    let line = state_line(state, daemon_version.as_deref());
+    match level {
+        Some(level) => {
+            let level: String = level.chars().filter(|letter| !letter.is_control()).take(32).collect();
+            format!("{line} · sandbox {level}")
+        }
+        None => line,
+    }
+}
+
+fn state_line(text: &str, daemon_version: Option<&str>) -> String {
+    match (text, daemon_version) {
         ("ok", Some(VERSION)) => "Tenterhook ✓".to_owned(),
         ("ok", Some(version)) => {
             let version: String = version.chars().filter(|letter| !letter.is_control()).take(32).collect();
@@ -172,6 +190,8 @@ mod tests {
             ("pending 1", "Tenterhook ⚠ 1 approval pending"),
             ("pending 3", "Tenterhook ⚠ 3 approvals pending"),
             ("stale \x1b[2Jrules", "Tenterhook ⚠ stale [2Jrules"),
+            ("ok sandbox=namespaces-landlock", "Tenterhook ✓ · sandbox namespaces-landlock"),
+            ("pending 1 sandbox=landlock", "Tenterhook ⚠ 1 approval pending · sandbox landlock"),
         ] {
             let daemon_version = Some(VERSION.to_owned());
             assert_eq!(line(Some(&StatusAnswer { text: text.into(), daemon_version })), expected);

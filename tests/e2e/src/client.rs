@@ -115,6 +115,33 @@ impl Client {
         self.finish(&server, world.started_by_run(&started)?, world)
     }
 
+    /// Like [`Client::run`], but `tenterhook run --sandbox` starts the client. Its model is on another loopback address
+    /// of the machine, which only the proxy reaches.
+    pub fn run_sandboxed(
+        &self,
+        world: &World,
+        prompt: &str,
+        script: ConversationScript,
+        drop_arguments: &[&str],
+    ) -> Result<Session> {
+        let address = std::net::Ipv4Addr::new(127, 0, 0, 2);
+        let server = ModelServer::start_at(address, script, launched::delivery(self.id)?)?;
+        let started = (self.start)(world, &server.url(), prompt)?;
+        let mut kept = Command::new(started.get_program());
+        let mut arguments = started.get_args().peekable();
+        while let Some(argument) = arguments.next() {
+            // A `-c` goes with its value.
+            let is_dropped = |text: &std::ffi::OsStr| drop_arguments.iter().any(|dropped| text == *dropped);
+            if argument == "-c" && arguments.peek().is_some_and(|next| is_dropped(next)) {
+                arguments.next();
+            } else {
+                kept.arg(argument);
+            }
+        }
+        kept.envs(started.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        self.finish(&server, world.started_in_sandbox(&kept)?, world)
+    }
+
     fn run_started(
         &self,
         start: Start,

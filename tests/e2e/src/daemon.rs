@@ -36,6 +36,16 @@ impl World {
 }
 
 impl Daemon {
+    /// Process id of the daemon.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Whether the daemon still runs.
+    pub fn is_alive(&mut self) -> Result<bool> {
+        Ok(self.0.try_wait()?.is_none())
+    }
+
     /// Kills the daemon immediately.
     pub fn kill(&mut self) -> Result<()> {
         self.0.kill()?;

@@ -291,6 +291,15 @@ impl World {
         Ok(command)
     }
 
+    /// The same command, started by `tenterhook run --sandbox` with the proxy.
+    pub(crate) fn started_in_sandbox(&self, started: &Command) -> Result<Command> {
+        let mut command = self.command(programs::tenterhook()?)?;
+        command.args(["run", "--sandbox", "--network", "proxy"]);
+        command.arg(started.get_program()).args(started.get_args());
+        command.envs(started.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Ok(command)
+    }
+
     /// A separate directory for the output of each run.
     pub(crate) fn next_logs(&self) -> PathBuf {
         let run = self.runs.fetch_add(1, Ordering::Relaxed);

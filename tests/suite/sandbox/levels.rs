@@ -83,6 +83,25 @@ fn best_effort_uses_landlock_alone() {
 }
 
 #[test]
+fn landlock_alone_leaves_no_process_behind() {
+    for sandbox in Sandbox::all() {
+        let script = "(setsid sh -c 'echo started >up; sleep 60; echo DONE' >out 2>&1 </dev/null &) ; while ! test -s up; do sleep 0.02; done; echo ended";
+        let args = ["run", "--sandbox", "--best-effort", "--network", "none", "--", "/bin/sh", "-c", script];
+        let began = std::time::Instant::now();
+        let ran = sandbox.test.run_command(without(&sandbox, "namespaces", &args).unwrap(), b"");
+        assert!(ran.stderr.contains("sandbox: Landlock only"), "{}", ran.stderr);
+        assert_eq!(ran.stdout, "ended\n", "{}", ran.stderr);
+        let work = sandbox.test.path("work").to_str().unwrap().to_owned();
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let is_left = |path: std::path::PathBuf| {
+            std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.to_str() == Some(&work))
+        };
+        assert!(!processes.map(|entry| entry.path()).any(is_left), "a process is left");
+        assert!(began.elapsed() < std::time::Duration::from_secs(50));
+    }
+}
+
+#[test]
 fn status_and_doctor_name_the_available_level() {
     for sandbox in Sandbox::all() {
         let status = sandbox.test.run_command(sandbox.command(Path::new(PROGRAM), &["status"]), b"");

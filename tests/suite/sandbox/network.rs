@@ -69,6 +69,23 @@ fn abstract_sockets_of_the_machine_are_not_reachable() {
     }
 }
 
+/// Answers `ping` on the listener of a run.
+#[derive(Clone)]
+struct PongServer;
+
+impl tenterhook_sandbox_run::RunServer for PongServer {
+    fn register(&self, _init: rustix::process::Pid) {}
+
+    fn serve_proxy(&self, listener: TcpListener) {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut text = [0; 4];
+        client.read_exact(&mut text).unwrap();
+        client.write_all(if &text == b"ping" { b"pong" } else { b"?" }).unwrap();
+    }
+
+    fn report_refusal(&self, _refusal: tenterhook_sandbox_run::RefusalReport) {}
+}
+
 /// The listener is created in the run's network and served outside. The proxy is not part of this test.
 #[test]
 fn a_listener_inside_is_served_by_the_supervisor_outside() {
@@ -87,6 +104,7 @@ fn a_listener_inside_is_served_by_the_supervisor_outside() {
         program: "sh",
         network: Some(NetworkAccess::Proxy),
         level: LevelChoice::Required,
+        observed: tenterhook_sandbox::call_observer::ObservedCalls::Changes,
         now: call_meta::now(),
     });
     let mut run = PreparedRun::new(plan.unwrap(), &home, false).unwrap();
@@ -94,14 +112,7 @@ fn a_listener_inside_is_served_by_the_supervisor_outside() {
     let program = "import os, socket; a = os.environ['HTTPS_PROXY']; assert os.environ['NO_PROXY'].startswith('localhost'); \
         assert os.environ['NODE_USE_ENV_PROXY'] == '1'; s = socket.create_connection(('127.0.0.1', int(a.rsplit(':')[-1]))); s.sendall(b'ping'); print(s.recv(9))";
     command.args(["--", "/usr/bin/python3", "-c", program]);
-    let wait = run
-        .wait_for_start(drop, |listener| {
-            let (mut client, _) = listener.accept().unwrap();
-            let mut text = [0; 4];
-            client.read_exact(&mut text).unwrap();
-            client.write_all(if &text == b"ping" { b"pong" } else { b"?" }).unwrap();
-        })
-        .unwrap();
+    let wait = run.wait_for_start(&env, PongServer).unwrap();
     let output = command.output().unwrap();
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),

@@ -19,6 +19,7 @@ use super::{detect, select_harness};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
+use crate::sandbox_launchers::{self, InstalledLaunchers};
 use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
@@ -34,6 +35,7 @@ Examples:
   tenterhook install gemini --scope project       in this project's settings
   tenterhook install claude-code --project        to check in, for cloud sessions
   tenterhook install codex --trust                also trust them in Codex
+  tenterhook install claude-code --sandbox        and start `claude` in a sandbox
   sudo tenterhook install --system codex          for every account";
 
 /// Guard harnesses: add Tenterhook's hooks to their settings
@@ -53,12 +55,15 @@ pub(crate) struct Args {
     /// limits are printed)
     #[arg(long, value_name = "HOW", default_value = "command")]
     transport: TransportName,
+    /// Also start their usual commands in a sandbox, in new shells (see `tenterhook run --help`)
+    #[arg(long)]
+    sandbox: bool,
     /// List the harnesses on this machine, and whether they are guarded
-    #[arg(long, conflicts_with_all = ["harnesses", "all", "scope", "dry_run", "diff", "yes", "transport", "trust", "remove_comments", "project"])]
+    #[arg(long, conflicts_with_all = ["harnesses", "all", "scope", "dry_run", "diff", "yes", "transport", "trust", "remove_comments", "project", "sandbox"])]
     list: bool,
     /// Write hooks to check into this repository, for cloud sessions: they find the program from npm or PyPI
     /// (Claude Code only)
-    #[arg(long, conflicts_with_all = ["scope", "transport", "trust", "remove_comments", "all"])]
+    #[arg(long, conflicts_with_all = ["scope", "transport", "trust", "remove_comments", "all", "sandbox"])]
     project: bool,
 }
 
@@ -76,6 +81,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     if args.project {
         return install_repository(context, home, args);
+    }
+    if args.sandbox && home.is_machine_wide() {
+        return Err(CommandError::user("`--sandbox` and `--system` cannot be combined")
+            .hint("each account starts its own sandboxes: omit `--system`"));
     }
     let (harnesses, shared) = select_harnesses(context, args)?;
     let scope = match home.machine() {
@@ -99,6 +108,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if done {
         apply_install(&setup, &proposals)?;
     }
+    let launchers = if done && args.sandbox {
+        let all: Vec<_> =
+            proposals.iter().map(|one| one.harness).chain(shared.iter().map(|(one, _)| *one)).collect();
+        Some(sandbox_launchers::install(context, home, &all)?)
+    } else {
+        None
+    };
     let in_force = proposals.iter().all(|proposal| !done || proposal.plan.in_force);
     if context.terminal.json {
         let reports = proposals.iter().map(|proposal| json!(describe(&setup, proposal, done)));
@@ -119,6 +135,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         if done {
             text += &proposals.iter().map(|proposal| installed_text(home, proposal)).collect::<String>();
+            text += &launchers.as_ref().map(launchers_text).unwrap_or_default();
             text += &summary_text(home, &proposals);
             text += &configuration_problems(context, home);
         }
@@ -249,6 +266,27 @@ pub(super) fn installed_text(home: &Home, proposal: &Proposal) -> String {
         text += &format!("  {DIM}last event {} (record {}){DIM:#}\n", last_event.ts, last_event.seq);
     }
     text
+}
+
+/// Formats which commands start in a sandbox.
+fn launchers_text(launchers: &InstalledLaunchers) -> String {
+    let InstalledLaunchers { programs, directory, profile } = launchers;
+    if programs.is_empty() {
+        return format!(
+            "{WARN}!{WARN:#} none of these harnesses has a command that can start in a sandbox\n"
+        );
+    }
+    let names = programs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match profile {
+        Some(file) => {
+            format!("{GOOD}✓{GOOD:#} {names} starts in a sandbox, in new shells ({})\n", file.display())
+        }
+        None => format!(
+            "{WARN}!{WARN:#} {names} starts in a sandbox once you have done this:\n  {WARN}→{WARN:#} put `{}` first \
+             on the PATH\n",
+            directory.display()
+        ),
+    }
 }
 
 /// Formats the locations of decisions and rules, and the suggested next commands.

@@ -16,11 +16,12 @@ use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
+use crate::sandbox_launchers;
 use crate::setup::CliHost;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
-The harness's settings are restored byte for byte. If they were edited since the installation, only \
+The harness's settings are restored byte for byte, and the launchers of `install --sandbox` are removed. If they were edited since the installation, only \
 Tenterhook's entries are removed. Adopted hooks move back. The ledger stays.
 
 Examples:
@@ -56,6 +57,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
     }
     let done = propose(context, &args.change, &proposals, "uninstall")?;
+    let mut unsandboxed = Vec::new();
     if done {
         let changed: Vec<_> = proposals.iter().filter(|proposal| !proposal.plan.is_noop()).collect();
         // One confirmation covers all harnesses.
@@ -70,10 +72,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             }
             confirm::require_confirmation(context, Action::Uninstall, detail, &args.proof)?;
         }
+        let harnesses: Vec<_> = proposals.iter().map(|proposal| proposal.harness).collect();
         for Proposal { harness, plan, .. } in &proposals {
             plan.apply().map_err(CommandError::from)?;
             keep_status_line(home, harness.id, None)?;
         }
+        unsandboxed = sandbox_launchers::remove(context, home, &harnesses)?;
         // Adopted hooks are moved back to their harness's settings.
         for harness in &adopted {
             adopt::plan_return(&setup, harness)?.apply().map_err(CommandError::from)?;
@@ -89,6 +93,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             let what =
                 if plan.restores() { "has its original settings again" } else { "is no longer guarded" };
             text += &format!("{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} {what}\n", harness.title);
+        }
+        for program in unsandboxed {
+            text += &format!("{GOOD}✓{GOOD:#} `{program}` starts without a sandbox again\n");
         }
         context.terminal.print(&text)?;
     }

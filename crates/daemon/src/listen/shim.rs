@@ -234,9 +234,10 @@ impl PendingAnswer {
                 let call = Some(AskedCall { id, hook, peer });
                 Self { call, daemon: Arc::clone(daemon), answer, _memory: memory }
             }
-            Question::Status { revision } => {
-                ready(with_version(revision, format!("TH1 status {}\n", daemon.status()).into_bytes()))
-            }
+            Question::Status { revision } => ready(with_version(
+                revision,
+                format!("TH1 status {}\n", daemon.status_line(peer)).into_bytes(),
+            )),
             Question::Malformed(why) => ready(fallback(why)),
             Question::Unfinished { .. } => ready(fallback("the question is cut short")),
         }

@@ -5,7 +5,7 @@
 use super::install::{collect_warnings, hooks, wires};
 use crate::InstallError;
 use crate::hooks::HookSettings;
-use crate::run_settings::{RefusedArgument, RunAdditions, RunRequest, RunSettings};
+use crate::run_settings::{OwnSandbox, RefusedArgument, RunAdditions, RunRequest, RunSettings};
 
 pub(super) const CLAUDE_RUN_SETTINGS: RunSettings = RunSettings {
     refused_arguments: &[
@@ -26,8 +26,16 @@ pub(super) const CLAUDE_RUN_SETTINGS: RunSettings = RunSettings {
     ],
     refused_variables: super::install::HOOKLESS_VARIABLES,
     redirecting_options: &["--setting-sources"],
+    own_sandbox: Some(OwnSandbox {
+        off_arguments: &["--settings", SANDBOX_OFF],
+        off_settings: Some(SANDBOX_OFF),
+        on_marker: Some("\"sandbox\""),
+    }),
     build_additions,
 };
+
+/// Settings without Claude Code's own sandbox.
+const SANDBOX_OFF: &str = r#"{"sandbox": {"enabled": false}}"#;
 
 const BACKGROUND_REASON: &str =
     "a session in the background may start after the settings of this run were removed";
@@ -40,6 +48,7 @@ fn build_additions(request: &RunRequest<'_>) -> Result<RunAdditions, InstallErro
         HookSettings { status: None, known: collect_warnings(&order, &path), ..hooks(&order, &wires())? };
     let args = vec!["--settings".into(), path.clone().into()];
     let mut additions = RunAdditions { args, ..RunAdditions::default() };
-    additions.add_settings(path, "", &editor)?;
+    let before = if request.is_sandboxed { SANDBOX_OFF } else { "" };
+    additions.add_settings(path, before, &editor)?;
     Ok(additions)
 }

@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use super::install::{hooks, trusts};
-use crate::run_settings::{RefusedArgument, RefusedValues, RunAdditions, RunRequest, RunSettings};
+use crate::run_settings::{
+    OwnSandbox, RefusedArgument, RefusedValues, RunAdditions, RunRequest, RunSettings,
+};
 use crate::{InstallError, SettingsEditor as _, jsonc::JsonNode, toml};
 
 /// Path under which Codex looks up the trust of hooks from its command line.
@@ -34,6 +36,11 @@ pub(super) const CODEX_RUN_SETTINGS: RunSettings = RunSettings {
     ],
     refused_variables: &[],
     redirecting_options: &["-p", "--profile", "--ignore-user-config"],
+    own_sandbox: Some(OwnSandbox {
+        off_arguments: &["-c", "sandbox_mode=\"danger-full-access\""],
+        off_settings: None,
+        on_marker: None,
+    }),
     build_additions,
 };
 

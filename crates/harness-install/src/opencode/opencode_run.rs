@@ -23,6 +23,7 @@ pub(super) const OPENCODE_RUN_SETTINGS: RunSettings = RunSettings {
     ],
     refused_variables: &["OPENCODE_PURE", "OPENCODE_DISABLE_PROJECT_CONFIG"],
     redirecting_options: &[],
+    own_sandbox: None,
     build_additions,
 };
 

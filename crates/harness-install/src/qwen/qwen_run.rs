@@ -19,6 +19,7 @@ pub(super) const QWEN_RUN_SETTINGS: RunSettings = RunSettings {
     ],
     refused_variables: super::safe_mode::HOOKLESS_VARIABLES,
     redirecting_options: &[],
+    own_sandbox: None,
     build_additions,
 };
 

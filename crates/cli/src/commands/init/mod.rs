@@ -9,7 +9,6 @@ mod interrupt;
 mod mode_step;
 mod notify_step;
 mod progress;
-mod shell_profile;
 mod shell_step;
 mod step;
 

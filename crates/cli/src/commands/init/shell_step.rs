@@ -7,10 +7,10 @@ use serde_json::json;
 use tenterhook_command::env::Env;
 use tenterhook_setup::hook_programs::{FULL_PROGRAM, install_programs};
 
-use super::shell_profile::{ProfileAddition, UserShell};
 use super::step::{InitSite, InitStep, StepChoice, StepPlan, StepReport, UserChoice};
 use crate::completion::registration_script;
 use crate::error::CommandError;
+use crate::shell_profile::{ProfileAddition, UserShell};
 use crate::terminal::{DIM, GOOD, tame};
 
 const PATH_ITEM: &str = "path";

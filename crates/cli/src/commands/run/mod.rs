@@ -4,6 +4,7 @@
 
 mod agent_process;
 mod explain_sandbox;
+mod refusal_summary;
 mod run_services;
 mod sandboxed;
 
@@ -22,6 +23,7 @@ pub(crate) use self::sandboxed::{describe_available_level, enter_sandbox};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;
+use crate::sandbox_launchers;
 use crate::setup::CliHost;
 use crate::terminal::{DIM, WARN, tame};
 
@@ -41,7 +43,8 @@ Examples:
   tenterhook run --dry-run opencode               what would be added
   tenterhook run --sandbox claude                 hooks, and a sandbox
   tenterhook run --sandbox -- npm test            any command in a sandbox
-  tenterhook run --sandbox --explain -- npm test  its paths and their rules";
+  tenterhook run --sandbox --explain -- npm test  its paths and their rules
+  tenterhook run --sandbox --learn -- npm test    propose a profile";
 
 /// Exit code if the agent's program is missing, as in shells.
 const EXIT_NOT_FOUND: u8 = 127;
@@ -76,6 +79,12 @@ struct SandboxArgs {
     /// Print the paths of the sandbox with their rules, without running anything
     #[arg(long, requires = "sandbox")]
     explain: bool,
+    /// With `--explain`, print the paths as a profile for `sandbox-exec` of macOS (untested)
+    #[arg(long, requires = "explain")]
+    seatbelt: bool,
+    /// Print at the end what a profile would have to allow. What rules protect is never proposed
+    #[arg(long, requires = "sandbox", conflicts_with = "explain")]
+    learn: bool,
     /// Start with less protection if this machine does not support the whole sandbox
     #[arg(long, requires = "sandbox")]
     best_effort: bool,
@@ -101,14 +110,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let (harness, program) = find_agent(agent)?;
     let host = CliHost { context, home };
     let setup = host.setup();
-    let guarded = plan_run(&setup, harness, rest)?;
+    let guarded = plan_run(&setup, harness, rest, false)?;
     if args.dry_run {
         return print_plan(context, harness, &program, &guarded);
     }
     let mut command = Command::new(&program);
     let mut directory = None;
     match &guarded {
-        GuardedRun::BySettings { scope } => {
+        GuardedRun::BySettings { scope, .. } => {
             let text = format!("already guarded by its settings ({scope}), so nothing is added to this run");
             context.terminal.eprint(&format!("{DIM}{}: {}{DIM:#}\n", harness.title, tame(&text)))?;
         }
@@ -119,6 +128,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 context.terminal.eprint(&format!("{WARN}note{WARN:#}: {}\n", tame(note)))?;
             }
         }
+    }
+    // A launcher of `install --sandbox` would start this program again.
+    let search_path = context.env.all.get("PATH").map(OsString::from).unwrap_or_default();
+    if let Some(search_path) = sandbox_launchers::search_path_without(home, &search_path) {
+        command.env("PATH", search_path);
     }
     command.args(rest);
     // The settings of the run are removed after the agent has ended.
@@ -160,7 +174,7 @@ fn print_plan(
 ) -> Result<ExitCode, CommandError> {
     let text = |value: &OsString| value.to_string_lossy().into_owned();
     let (scope, args, variables, notes) = match guarded {
-        GuardedRun::BySettings { scope } => (Some(scope.clone()), Vec::new(), Vec::new(), Vec::new()),
+        GuardedRun::BySettings { scope, .. } => (Some(scope.clone()), Vec::new(), Vec::new(), Vec::new()),
         GuardedRun::ByAdditions(run) => {
             let variables = run.variables.iter().map(|(name, value)| ((*name).to_owned(), text(value)));
             (None, run.args.iter().map(text).collect(), variables.collect(), run.notes.clone())

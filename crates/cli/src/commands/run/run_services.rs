@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a sandboxed run needs from outside: its processes are registered as an agent, and its proxy is served.
+//! What a sandboxed run needs from outside: its processes are registered as an agent, its proxy is served, and what the
+//! sandbox refuses is recorded.
 
 use std::net::TcpListener;
 use std::sync::{Arc, OnceLock};
 
 use rustix::process::Pid;
 use tenterhook_api::RunRegistration;
-use tenterhook_egress::{RunContext, register_run, serve_for_run};
+use tenterhook_egress::{FileRefusal, RefusalRecorder, RunContext, register_run, serve_for_run};
 use tenterhook_error::ErrorKind;
 use tenterhook_home::{Env, Home, call_meta};
-use tenterhook_sandbox_run::PreparedRun;
+use tenterhook_sandbox_run::{PreparedRun, RefusalReport, RunServer};
 
 use super::sandboxed::SandboxedCommand;
 use crate::context::Context;
@@ -26,6 +27,7 @@ pub(super) struct RunServices {
     /// The registration, without its process.
     draft: RunRegistration,
     registered: Arc<OnceLock<RunRegistration>>,
+    recorder: Arc<OnceLock<RefusalRecorder>>,
 }
 
 impl RunServices {
@@ -46,11 +48,19 @@ impl RunServices {
             project: Some(plan.roots.project.display().to_string()),
         };
         let (env, terminal) = (context.env.clone(), context.terminal);
-        Ok(Self { home: home.clone(), env, terminal, draft, registered: Arc::default() })
+        Ok(Self {
+            home: home.clone(),
+            env,
+            terminal,
+            draft,
+            registered: Arc::default(),
+            recorder: Arc::default(),
+        })
     }
+}
 
-    /// Registers the run before its command starts. `init` is the outermost process of the run.
-    pub(super) fn register(&self, init: Pid) {
+impl RunServer for RunServices {
+    fn register(&self, init: Pid) {
         let run = RunRegistration { init_pid: init.as_raw_nonzero().get(), ..self.draft.clone() };
         match register_run(&self.home, &run) {
             Ok(()) => {}
@@ -65,8 +75,7 @@ impl RunServices {
         let _ = self.registered.set(run);
     }
 
-    /// Serves the proxy until this process ends.
-    pub(super) fn serve(self, listener: TcpListener) {
+    fn serve_proxy(&self, listener: TcpListener) {
         let Some(run) = self.registered.get() else { return };
         let context = RunContext::new(self.home.clone(), self.env.clone(), run.clone());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -75,6 +84,29 @@ impl RunServices {
             let text =
                 format!("{WARN}warning{WARN:#}: the run's proxy has ended: {}\n", tame(&error.to_string()));
             let _ = self.terminal.eprint(&text);
+        }
+    }
+
+    fn report_refusal(&self, refusal: RefusalReport) {
+        let Some(run) = self.registered.get() else { return };
+        let RefusalReport { access, text } = refusal;
+        let reason = text.reason.unwrap_or_else(|| match &access.protected_by {
+            Some(_) => "the path is protected in the sandbox".to_owned(),
+            None => "the path is read-only in the sandbox".to_owned(),
+        });
+        let refusal = FileRefusal {
+            operation: access.operation.name().to_owned(),
+            path: access.path.display().to_string(),
+            rule: access.protected_by,
+            reason,
+            suggestion: text.suggestion,
+        };
+        let recorder = self
+            .recorder
+            .get_or_init(|| RefusalRecorder::new(self.home.clone(), self.env.clone(), run.clone()));
+        if let Err(failure) = recorder.record(&refusal) {
+            let text = tame(&format!("a refusal of the sandbox could not be recorded: {failure}"));
+            let _ = self.terminal.eprint(&format!("{WARN}warning{WARN:#}: {text}\n"));
         }
     }
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use tenterhook_event::SandboxLevel;
 use tenterhook_home::{Home, call_meta};
 use tenterhook_sandbox::after_run::UndoneChange;
+use tenterhook_sandbox::call_observer::ObservedCalls;
 use tenterhook_sandbox::inside::{self, InsideError};
 use tenterhook_sandbox::{NetworkAccess, probe};
 use tenterhook_sandbox_run::{LevelChoice, PreparedRun, SandboxPlan, SandboxRequest};
@@ -19,11 +20,13 @@ use tenterhook_setup::run_plan::{GuardedRun, RunDirectory, plan_run};
 use tokio::process::Command;
 
 use super::agent_process::{exit_code_of, run_command};
+use super::refusal_summary;
 use super::run_services::RunServices;
 use super::{Args, EXIT_NOT_FOUND, SandboxArgs, explain_sandbox, find_agent};
 use crate::commands::daemon::start;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::sandbox_launchers;
 use crate::setup::CliHost;
 use crate::terminal::{DIM, Terminal, WARN, tame};
 
@@ -51,16 +54,21 @@ pub(super) fn run(
     program: &OsStr,
     arguments: &[OsString],
 ) -> Result<ExitCode, CommandError> {
-    if !cfg!(target_os = "linux") {
-        return Err(CommandError::conflict("sandboxes need Linux"));
-    }
     let plan = plan(context, home, &args.sandbox, program)?;
+    if args.sandbox.seatbelt {
+        let text = tenterhook_sandbox::seatbelt_profile(&plan.sets, plan.network);
+        context.terminal.print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.sandbox.explain || args.dry_run {
         return explain_sandbox::print(context, &plan);
     }
+    if !cfg!(target_os = "linux") {
+        return Err(CommandError::conflict("sandboxes need Linux"));
+    }
     let command = prepare_command(context, home, program, arguments)?;
     print_level(context, &plan)?;
-    run_sandboxed(context, home, plan, command)
+    run_sandboxed(context, home, plan, command, args.sandbox.learn)
 }
 
 fn plan(
@@ -82,7 +90,12 @@ fn plan(
         profile: args.profile.as_deref(),
         program: &name,
         network,
-        level: if args.best_effort { LevelChoice::BestEffort } else { LevelChoice::Required },
+        observed: if args.learn { ObservedCalls::All } else { ObservedCalls::Changes },
+        level: if args.best_effort || args.seatbelt {
+            LevelChoice::BestEffort
+        } else {
+            LevelChoice::Required
+        },
         now: call_meta::now(),
     })
 }
@@ -105,13 +118,17 @@ fn prepare_command(
     let Ok((harness, agent)) = find_agent(program) else { return Ok(command) };
     let host = CliHost { context, home };
     let setup = host.setup();
-    if let GuardedRun::ByAdditions(run) = plan_run(&setup, harness, arguments)? {
-        command.hooks = Some(run.write_files(&setup)?);
-        command.arguments.splice(0..0, run.args.iter().cloned());
-        command.variables = run.variables;
-        for note in &run.notes {
-            context.terminal.eprint(&format!("{WARN}note{WARN:#}: {}\n", tame(note)))?;
+    let (args, notes) = match plan_run(&setup, harness, arguments, true)? {
+        GuardedRun::BySettings { args, notes, .. } => (args, notes),
+        GuardedRun::ByAdditions(run) => {
+            command.hooks = Some(run.write_files(&setup)?);
+            command.variables = run.variables;
+            (run.args, run.notes)
         }
+    };
+    command.arguments.splice(0..0, args);
+    for note in &notes {
+        context.terminal.eprint(&format!("{WARN}note{WARN:#}: {}\n", tame(note)))?;
     }
     command.program = agent;
     command.harness = Some(harness.id);
@@ -145,6 +162,7 @@ fn run_sandboxed(
     home: &Home,
     plan: SandboxPlan,
     command: SandboxedCommand,
+    learns: bool,
 ) -> Result<ExitCode, CommandError> {
     let has_boundary = plan.level != SandboxLevel::Hooks;
     let mut run = PreparedRun::new(plan, home, command.has_hooks)?;
@@ -157,12 +175,17 @@ fn run_sandboxed(
     } else {
         std::process::Command::new(&command.program)
     };
+    // A launcher in the `PATH` would start this program again.
+    let search_path = context.env.all.get("PATH").map(OsString::from).unwrap_or_default();
+    if let Some(search_path) = sandbox_launchers::search_path_without(home, &search_path) {
+        process.env("PATH", search_path);
+    }
     process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
     let services = RunServices::new(context, home, &run, &command)?;
-    let (register, serve) = (services.clone(), services);
-    let wait = run.wait_for_start(move |init| register.register(init), move |listener| serve.serve(listener));
+    let wait = run.wait_for_start(&context.env, services);
     let status = run_command(Command::from(process), || wait.as_ref()?.process());
     drop(command.hooks);
+    let proposal = refusal_summary::ProposalSite::of(run.plan());
     let end = match wait {
         Some(wait) if has_boundary => run.finish(&wait),
         _ => run.finish_without_boundary(),
@@ -172,8 +195,14 @@ fn run_sandboxed(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => ExitCode::from(EXIT_NOT_FOUND),
         Err(error) => return Err(error.into()),
     };
-    for change in end?.undone {
-        report_undone(context, home, &change)?;
+    let end = end?;
+    for change in &end.undone {
+        report_undone(context, home, change)?;
+    }
+    if learns {
+        refusal_summary::print_proposal(context, home, &proposal, &end.refused)?;
+    } else {
+        refusal_summary::print_count(context, &proposal, &end.refused)?;
     }
     Ok(status)
 }
