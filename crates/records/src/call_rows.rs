@@ -99,7 +99,7 @@ pub fn list_calls(
     show: CallSelection,
     limit: usize,
 ) -> Result<CallPage, ReadError> {
-    let mut page = PageBuilder { reader, rows: Vec::new(), results: HashMap::new() };
+    let mut page = PageBuilder { reader, rows: Vec::new(), results: HashMap::new(), orphans: Vec::new() };
     let (mut next, mut read) = (filter.before, 0);
     loop {
         let filter = Filter { before: next, ..filter.clone() };
@@ -146,7 +146,9 @@ struct PageBuilder<'a> {
     reader: &'a Reader,
     rows: Vec<CallRow>,
     /// Results whose calls have not been read yet.
-    results: HashMap<CallKey, CallResult>,
+    results: HashMap<CallKey, CallRecord>,
+    /// Results that a later one with the same key replaced.
+    orphans: Vec<CallRecord>,
 }
 
 impl PageBuilder<'_> {
@@ -162,10 +164,10 @@ impl PageBuilder<'_> {
     fn add_any(&mut self, record: CallRecord) {
         // A result that was denied or asked about is a row of its own.
         if record.is_result() && !record.is_stopped() {
-            self.results.insert(record.key(), record.result());
+            self.orphans.extend(self.results.insert(record.key(), record));
         } else if record.is_call() || record.is_stopped() || record.event == Some(EventKind::Prompt) {
             let result = self.results.remove(&record.key());
-            self.rows.push(record.into_row(result));
+            self.rows.push(record.into_row(result.map(|result| result.result())));
         } else {
             self.fold(record);
         }
@@ -234,9 +236,18 @@ impl PageBuilder<'_> {
         Ok(near.map(CallRecord::new).collect())
     }
 
-    /// Adds the results that are on an earlier page.
+    /// Adds the results that are on an earlier page, and a row for each result without a call.
     fn finish(mut self) -> Result<Vec<CallRow>, ReadError> {
         let mut rows = std::mem::take(&mut self.rows);
+        let unmatched: Vec<_> =
+            self.orphans.drain(..).chain(self.results.drain().map(|(_, one)| one)).collect();
+        for record in unmatched {
+            if self.find_call(&record)?.is_none() {
+                let result = record.result();
+                rows.push(record.into_row(Some(result)));
+            }
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.line.seq));
         for row in &mut rows {
             let may_have_run = row.line.tool.is_some() && row.line.verdict.as_deref() != Some("deny");
             if row.result.is_none() && row.folded.is_none() && may_have_run {
