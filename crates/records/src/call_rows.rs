@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tenterhook_api::{CallPage, CallSelection, FoldedRecords, LedgerLine, ToolRunResult, ToolCallRow};
+use tenterhook_api::{CallPage, CallSelection, FoldedRecords, LedgerLine, ToolCallRow, ToolRunResult};
 use tenterhook_event::{EventKind, Timestamp};
 use tenterhook_ledger::{Filter, ReadError, Reader, StoredRecord};
 
