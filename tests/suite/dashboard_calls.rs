@@ -83,6 +83,20 @@ fn pages_of_calls_join_without_gaps_and_pair_across_their_border() {
 }
 
 #[test]
+fn a_result_without_a_call_is_a_row_of_its_own() {
+    let served = RunningDaemon::new();
+    event(&served, "PostToolUse", "x", "Bash", &json!({"tool_response": {}, "duration_ms": 7}));
+    event(&served, "PostToolUseFailure", "y", "Bash", &json!({"error": "refused"}));
+    event(&served, "PreToolUse", "z", "Bash", &json!({}));
+    let all = rows(&served, "show=all&tool=Bash");
+    let ids: Vec<_> = all.iter().map(|row| row["tool_use_id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["z", "y", "x"]);
+    assert_eq!((&all[1]["result"]["error"], &all[2]["result"]["ran_ms"]), (&json!("refused"), &json!(7)));
+    let notable = rows(&served, "show=notable");
+    assert_eq!((notable.len(), &notable[0]["tool_use_id"]), (1, &json!("y")));
+}
+
+#[test]
 fn notable_calls_were_stopped_rewritten_or_failed() {
     let served = served_session();
     let found = rows(&served, "show=notable");

@@ -153,6 +153,7 @@ test('the palette opens pages, rules and sessions, and the sheet shows the keys'
   const field = page.getByRole('combobox', { name: /Search pages/ });
   await field.fill('recursive-del');
   await page.getByRole('option', { name: /recursive-delete\s*Rule/ }).waitFor({ timeout: 20_000 });
+  assert.ok((await field.boundingBox()).width > 400, 'the styles of the palette are loaded');
   await accessible(page, 'palette');
   await page.keyboard.press('Enter');
   await page.getByRole('complementary', { name: 'recursive-delete' }).waitFor({ timeout: 20_000 });

@@ -38,6 +38,13 @@ const it = world(async (daemon) => {
   });
   await claude(daemon, session, 'PreToolUse', connect('pixel.tracker.example', 'net-1'));
   await claude(daemon, session, 'PreToolUse', connect('docs.example.org', 'net-2'));
+  const refused = { tool_name: 'SandboxRefusal', tool_use_id: 'file-1', error: 'hooks run later' };
+  const tool_input = {
+    path: '/home/dev/shop/.git/hooks/pre-commit',
+    operation: 'write',
+    rule: 'persistence',
+  };
+  await claude(daemon, session, 'PostToolUseFailure', { ...refused, tool_input });
   return session;
 });
 
@@ -105,7 +112,7 @@ test('a session has a waterfall, readable calls, and a diff in the details', asy
   assert.ok((await ran.locator('.span').boundingBox()).width >= 3);
   assert.match(await ran.innerText(), /40 ms/);
   const top = () => timeline.getByRole('row').nth(1).innerText();
-  assert.match(await top(), /NetworkConnect/);
+  assert.match(await top(), /SandboxRefusal/);
   await page.getByRole('button', { name: 'Oldest first' }).click();
   await timeline.getByRole('row').nth(1).getByText('session-start').waitFor();
   await page.reload();
@@ -151,6 +158,9 @@ test('sandboxed runs, refused connections and past runs have a page', async () =
   assert.equal(await connections.getByText('docs.example.org').count(), 0);
   await page.getByRole('group', { name: 'Connections' }).getByRole('button', { name: 'All' }).click();
   await connections.getByText('docs.example.org').first().waitFor();
+
+  const files = page.getByRole('grid', { name: 'Refused files' });
+  await files.getByText('/home/dev/shop/.git/hooks/pre-commit').waitFor();
 
   confined = spawn('sleep', ['60']);
   const id = '01JCQZ8W3N6R5T4V7X9Y2B1D00';

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import { expect, test } from 'vitest';
-import type { CallRow } from '../src/lib/api/types';
+import type { ToolCallRow } from '../src/lib/api/types';
 import { foldedText, isNotable, outcomeOf } from '../src/lib/call-row';
 import { oldest, withNewest } from '../src/lib/calls.svelte';
 
-const row = (seq: number, more: Partial<CallRow> = {}) => ({ seq, verdict: 'none', ...more }) as CallRow;
-const page = (rows: CallRow[], next: number | null) => ({ rows, next, size: 100 });
+const row = (seq: number, more: Partial<ToolCallRow> = {}) =>
+  ({ seq, verdict: 'none', ...more }) as ToolCallRow;
+const page = (rows: ToolCallRow[], next: number | null) => ({ rows, next, size: 100 });
 
 test('a newer page goes before the known rows, and overlapping rows are replaced', () => {
   const finished = row(8, { result: { seq: 11, failed: false, ran_ms: 5, error: null } });

@@ -18,7 +18,7 @@ pub struct Activity {
     /// The buckets, oldest first; buckets without decisions are left out.
     pub buckets: Vec<ActivityBucket>,
     /// Counts for the whole range.
-    pub total: VerdictCounts,
+    pub total: DecisionCounts,
     /// Decision time over the whole range; absent without decisions.
     pub decision_time: Option<DecisionTime>,
     /// Rules that denied or asked, most frequent first.
@@ -38,7 +38,7 @@ pub struct ActivityBucket {
     /// Start of the bucket.
     pub at: Timestamp,
     /// Number of decisions.
-    pub counts: VerdictCounts,
+    pub counts: DecisionCounts,
     /// Decision time; absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_time: Option<DecisionTime>,
@@ -47,7 +47,7 @@ pub struct ActivityBucket {
 /// Number of decisions by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct VerdictCounts {
+pub struct DecisionCounts {
     /// Number of all decisions.
     pub all: u64,
     /// Number of calls that a user was asked about.
@@ -63,7 +63,7 @@ pub struct NamedCounts {
     /// Name of the rule, harness or tool.
     pub name: String,
     /// Number of decisions.
-    pub counts: VerdictCounts,
+    pub counts: DecisionCounts,
 }
 
 /// Percentiles of the decision time, in microseconds.

@@ -13,7 +13,7 @@ use crate::LedgerLine;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallPage {
     /// The rows of this page.
-    pub rows: Vec<CallRow>,
+    pub rows: Vec<ToolCallRow>,
     /// Value of `before` that requests the next page.
     pub next: Option<u64>,
     /// Total number of records in the ledger.
@@ -23,7 +23,7 @@ pub struct CallPage {
 /// A tool call, a prompt, or several other records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CallRow {
+pub struct ToolCallRow {
     /// The record of the decision; the newest record of a row of several records.
     #[serde(flatten)]
     pub line: LedgerLine,
@@ -35,7 +35,7 @@ pub struct CallRow {
     pub rewritten: bool,
     /// Result of the call; absent if the call was denied or its result is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<CallResult>,
+    pub result: Option<ToolRunResult>,
     /// Records that are not tool calls; absent in the row of a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedRecords>,
@@ -44,7 +44,7 @@ pub struct CallRow {
 /// Result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CallResult {
+pub struct ToolRunResult {
     /// Number of the record of the result.
     pub seq: u64,
     /// Whether the call failed.

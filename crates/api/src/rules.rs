@@ -47,7 +47,7 @@ pub struct RuleView {
 /// A rule as it is written in its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RuleText {
+pub struct WrittenRule {
     /// Id of the rule.
     pub id: String,
     /// File that contains the rule.

@@ -3,8 +3,8 @@
 //! An overview of the rules for the command line and the API.
 
 use tenterhook_api::{
-    EnforcementMode, PolicyLayer, ProgramDescription, ProgramFile, RuleLayer, RuleSeverity, RuleText,
-    RuleView,
+    EnforcementMode, PolicyLayer, ProgramDescription, ProgramFile, RuleLayer, RuleSeverity, RuleView,
+    WrittenRule,
 };
 use tenterhook_document::Problem;
 use tenterhook_event::Timestamp;
@@ -100,12 +100,12 @@ impl<'a> RuleOverview<'a> {
     }
 
     /// A rule as it is written in its file.
-    pub fn rule_text(&self, id: &str) -> Option<RuleText> {
+    pub fn rule_text(&self, id: &str) -> Option<WrittenRule> {
         let rule = self.all.rules().find(|rule| rule.id() == id)?;
         let file = self.sources.texts.iter().find(|text| text.name == rule.source());
         let page = file.and_then(|file| file.rule_page(id));
         let lines = |of: fn(&RulePage) -> &Vec<String>| page.as_ref().map(of).cloned().unwrap_or_default();
-        Some(RuleText {
+        Some(WrittenRule {
             id: id.to_owned(),
             source: rule.source().to_owned(),
             line: rule.line(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Deserialize;
-use tenterhook_api::{Activity, ActivityBucket, DecisionTime, NamedCounts, VerdictCounts};
+use tenterhook_api::{Activity, ActivityBucket, DecisionCounts, DecisionTime, NamedCounts};
 use tenterhook_event::Timestamp;
 use tenterhook_ledger::{Filter, LeafKind, ReadError, Reader, Stats};
 
@@ -81,11 +81,11 @@ fn bucket_duration(range_ms: u64, max_buckets: u64) -> u64 {
     BUCKET_SECONDS.iter().find(fits).copied().unwrap_or_else(days) * 1000
 }
 
-fn verdict_counts(stats: &Stats) -> VerdictCounts {
+fn verdict_counts(stats: &Stats) -> DecisionCounts {
     let of = |wanted: &str| {
         stats.verdicts.iter().find(|(verdict, _)| verdict == wanted).map_or(0, |(_, count)| *count)
     };
-    VerdictCounts { all: stats.leaves - stats.undelivered, asked: of("ask"), denied: of("deny") }
+    DecisionCounts { all: stats.leaves - stats.undelivered, asked: of("ask"), denied: of("deny") }
 }
 
 fn named_counts(
@@ -93,7 +93,7 @@ fn named_counts(
     denied: &[(String, u64)],
     asked: &[(String, u64)],
 ) -> Vec<NamedCounts> {
-    let mut names = BTreeMap::<&str, VerdictCounts>::new();
+    let mut names = BTreeMap::<&str, DecisionCounts>::new();
     for (name, count) in denied {
         names.entry(name).or_default().denied += count;
     }

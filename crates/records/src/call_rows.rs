@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tenterhook_api::{CallPage, CallResult, CallRow, CallSelection, FoldedRecords, LedgerLine};
+use tenterhook_api::{CallPage, CallSelection, FoldedRecords, LedgerLine, ToolCallRow, ToolRunResult};
 use tenterhook_event::{EventKind, Timestamp};
 use tenterhook_ledger::{Filter, ReadError, Reader, StoredRecord};
 
@@ -76,9 +76,9 @@ impl CallRecord {
         self.is_stopped() || self.rewritten || self.has_failed()
     }
 
-    fn result(&self) -> CallResult {
+    fn result(&self) -> ToolRunResult {
         let error = self.line.said.as_deref().filter(|_| self.has_failed());
-        CallResult {
+        ToolRunResult {
             seq: self.line.seq,
             failed: self.has_failed(),
             ran_ms: self.ran_ms,
@@ -86,9 +86,9 @@ impl CallRecord {
         }
     }
 
-    fn into_row(self, result: Option<CallResult>) -> CallRow {
+    fn into_row(self, result: Option<ToolRunResult>) -> ToolCallRow {
         let Self { line, tool_use_id, rewritten, .. } = self;
-        CallRow { line, tool_use_id, rewritten, result, folded: None }
+        ToolCallRow { line, tool_use_id, rewritten, result, folded: None }
     }
 }
 
@@ -99,7 +99,7 @@ pub fn list_calls(
     show: CallSelection,
     limit: usize,
 ) -> Result<CallPage, ReadError> {
-    let mut page = PageBuilder { reader, rows: Vec::new(), results: HashMap::new() };
+    let mut page = PageBuilder { reader, rows: Vec::new(), results: HashMap::new(), orphans: Vec::new() };
     let (mut next, mut read) = (filter.before, 0);
     loop {
         let filter = Filter { before: next, ..filter.clone() };
@@ -144,9 +144,11 @@ fn query_notable(reader: &Reader, filter: &Filter) -> Result<tenterhook_ledger::
 
 struct PageBuilder<'a> {
     reader: &'a Reader,
-    rows: Vec<CallRow>,
+    rows: Vec<ToolCallRow>,
     /// Results whose calls have not been read yet.
-    results: HashMap<CallKey, CallResult>,
+    results: HashMap<CallKey, CallRecord>,
+    /// Results that a later one with the same key replaced.
+    orphans: Vec<CallRecord>,
 }
 
 impl PageBuilder<'_> {
@@ -162,10 +164,10 @@ impl PageBuilder<'_> {
     fn add_any(&mut self, record: CallRecord) {
         // A result that was denied or asked about is a row of its own.
         if record.is_result() && !record.is_stopped() {
-            self.results.insert(record.key(), record.result());
+            self.orphans.extend(self.results.insert(record.key(), record));
         } else if record.is_call() || record.is_stopped() || record.event == Some(EventKind::Prompt) {
             let result = self.results.remove(&record.key());
-            self.rows.push(record.into_row(result));
+            self.rows.push(record.into_row(result.map(|result| result.result())));
         } else {
             self.fold(record);
         }
@@ -199,7 +201,7 @@ impl PageBuilder<'_> {
         }
         let events = BTreeMap::from([(name, 1)]);
         let folded = Some(FoldedRecords { first: line.seq, count: 1, events });
-        self.rows.push(CallRow { line, tool_use_id: None, rewritten: false, result: None, folded });
+        self.rows.push(ToolCallRow { line, tool_use_id: None, rewritten: false, result: None, folded });
     }
 
     /// Returns the record of the call that a result belongs to.
@@ -210,7 +212,7 @@ impl PageBuilder<'_> {
     }
 
     /// Returns the result of a call.
-    fn find_result(&self, row: &CallRow) -> Result<Option<CallResult>, ReadError> {
+    fn find_result(&self, row: &ToolCallRow) -> Result<Option<ToolRunResult>, ReadError> {
         let line = row.line.clone();
         let (seq, tool_use_id) = (line.seq, row.tool_use_id.clone());
         let call = CallRecord { event: None, tool_use_id, ran_ms: None, rewritten: false, line };
@@ -234,9 +236,18 @@ impl PageBuilder<'_> {
         Ok(near.map(CallRecord::new).collect())
     }
 
-    /// Adds the results that are on an earlier page.
-    fn finish(mut self) -> Result<Vec<CallRow>, ReadError> {
+    /// Adds the results that are on an earlier page, and a row for each result without a call.
+    fn finish(mut self) -> Result<Vec<ToolCallRow>, ReadError> {
         let mut rows = std::mem::take(&mut self.rows);
+        let unmatched: Vec<_> =
+            self.orphans.drain(..).chain(self.results.drain().map(|(_, one)| one)).collect();
+        for record in unmatched {
+            if self.find_call(&record)?.is_none() {
+                let result = record.result();
+                rows.push(record.into_row(Some(result)));
+            }
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.line.seq));
         for row in &mut rows {
             let may_have_run = row.line.tool.is_some() && row.line.verdict.as_deref() != Some("deny");
             if row.result.is_none() && row.folded.is_none() && may_have_run {

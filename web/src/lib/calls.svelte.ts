@@ -3,7 +3,7 @@
 // Tool calls as table rows, newest first: one row for a call, its decision and its result. The daemon pairs them.
 
 import { aborted, call, errorText } from './api/client';
-import type { CallPage, CallRow, Operations } from './api/types';
+import type { CallPage, Operations, ToolCallRow } from './api/types';
 import type { Filter } from './ledger.svelte';
 
 export type Selection = 'notable' | 'all';
@@ -19,10 +19,10 @@ const REFRESH_MS = 250;
 const PAUSE_FACTOR = 4;
 
 /** Number of the oldest record that a row covers. */
-export const oldest = (row: CallRow): number => row.folded?.first ?? row.seq;
+export const oldest = (row: ToolCallRow): number => row.folded?.first ?? row.seq;
 
 /** Puts a newer first page before the known rows. Without an overlap it replaces them, because rows are missing between. */
-export function withNewest(known: CallRow[], page: CallPage): { rows: CallRow[]; replaced: boolean } {
+export function withNewest(known: ToolCallRow[], page: CallPage): { rows: ToolCallRow[]; replaced: boolean } {
   const last = page.rows.at(-1);
   const newest = known[0];
   if (page.next === null || page.next === undefined) return { rows: page.rows, replaced: true };
@@ -33,7 +33,7 @@ export function withNewest(known: CallRow[], page: CallPage): { rows: CallRow[];
 }
 
 export class CallRows {
-  rows = $state.raw<CallRow[]>([]);
+  rows = $state.raw<ToolCallRow[]>([]);
   /** Number of all records in the ledger. */
   size = $state(0);
   loading = $state(true);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use tenterhook_api::{ProgramList, RuleText};
+use tenterhook_api::{ProgramList, WrittenRule};
 use tenterhook_error::Failure;
 use tenterhook_home::{RuleOverview, WorkDirs, call_meta};
 use tenterhook_records::sanitize;
@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn rule_text(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
-) -> Result<Json<RuleText>, ApiError> {
+) -> Result<Json<WrittenRule>, ApiError> {
     let wanted = id.clone();
     let found = run_blocking(move || -> Result<_, Failure> {
         let active = daemon.generations.active_for(&WorkDirs::default())?;

@@ -3,10 +3,10 @@
 // Generated from docs/reference/openapi.json by scripts/api.mjs (`npm run generate`).
 
 /** Decisions in a time range. */
-export type Activity = { /** Duration of a bucket, in milliseconds. */ bucket_ms: number; /** The buckets, oldest first; buckets without decisions are left out. */ buckets: ActivityBucket[]; /** Decision time over the whole range; absent without decisions. */ decision_time: DecisionTime | null; /** Start of the first bucket. It is not before the first matching record. */ from: Timestamp; /** Harnesses, most frequent first. */ harnesses: NamedCounts[]; /** Rules that denied or asked, most frequent first. */ rules: NamedCounts[]; /** Whether the decision times come from a sample of the records. Counts are always exact. */ sampled: boolean; /** Tools, most frequent first. */ tools: NamedCounts[]; /** Counts for the whole range. */ total: VerdictCounts; /** End of the time range. */ until: Timestamp };
+export type Activity = { /** Duration of a bucket, in milliseconds. */ bucket_ms: number; /** The buckets, oldest first; buckets without decisions are left out. */ buckets: ActivityBucket[]; /** Decision time over the whole range; absent without decisions. */ decision_time: DecisionTime | null; /** Start of the first bucket. It is not before the first matching record. */ from: Timestamp; /** Harnesses, most frequent first. */ harnesses: NamedCounts[]; /** Rules that denied or asked, most frequent first. */ rules: NamedCounts[]; /** Whether the decision times come from a sample of the records. Counts are always exact. */ sampled: boolean; /** Tools, most frequent first. */ tools: NamedCounts[]; /** Counts for the whole range. */ total: DecisionCounts; /** End of the time range. */ until: Timestamp };
 
 /** Decisions in one bucket of a time range. */
-export type ActivityBucket = { /** Start of the bucket. */ at: Timestamp; /** Number of decisions. */ counts: VerdictCounts; /** Decision time; absent if it was not measured. */ decision_time?: DecisionTime | null };
+export type ActivityBucket = { /** Start of the bucket. */ at: Timestamp; /** Number of decisions. */ counts: DecisionCounts; /** Decision time; absent if it was not measured. */ decision_time?: DecisionTime | null };
 
 /** The agent that caused an event: its model, its user account, and the subagent if there is one. */
 export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** How the agent's run is confined, if it is a sandboxed run that the daemon knows. Senders cannot set it. */ sandbox?: SandboxLevel | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
@@ -52,13 +52,7 @@ export type BacktestReport = { /** Number of differences by rule. */ by_rule: { 
 export type BacktestRequest = { /** Only events since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`. */ since?: string | null; /** Policy text to use instead of the user's policy. */ text: string; /** Only events before this time. */ until?: string | null };
 
 /** A page of tool calls, newest first. */
-export type CallPage = { /** Value of `before` that requests the next page. */ next: number | null; /** The rows of this page. */ rows: CallRow[]; /** Total number of records in the ledger. */ size: number };
-
-/** Result of a tool call. */
-export type CallResult = { /** The error of a call that failed. */ error: string | null; /** Whether the call failed. */ failed: boolean; /** Run time of the tool, in milliseconds. */ ran_ms: number | null; /** Number of the record of the result. */ seq: number };
-
-/** A tool call, a prompt, or several other records. */
-export type CallRow = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Kind of the event. */ event: string | null; /** Records that are not tool calls; absent in the row of a call. */ folded?: FoldedRecords | null; /** Id of the harness. */ harness: string | null; /** Kind of the record. */ kind: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Reason shown to the model. */ reason: string | null; /** Result of the call; absent if the call was denied or its result is not known. */ result?: CallResult | null; /** Whether the decision changed the arguments of the call. */ rewritten?: boolean; /** Id of the rule that decided. */ rule: string | null; /** Text of the prompt, response, message or error. */ said: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** The harness's id for the call. */ tool_use_id?: string | null; /** Time of the event. */ ts: Timestamp | null; /** Verdict of the decision. */ verdict: string | null; /** Name of the change, in a record of kind `change`. */ what: string | null; /** Who made the change. */ who: string | null };
+export type CallPage = { /** Value of `before` that requests the next page. */ next: number | null; /** The rows of this page. */ rows: ToolCallRow[]; /** Total number of records in the ledger. */ size: number };
 
 /** Which tool calls a list contains. */
 export type CallSelection = "notable" | "all";
@@ -97,6 +91,9 @@ export type DayUsage = { /** Cost according to the price table, in millionths of
 /** A decision about a tool call, a prompt or another action. Variants are ordered by strictness; the strictest
 decision of all findings applies. */
 export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
+
+/** Number of decisions by verdict. */
+export type DecisionCounts = { /** Number of all decisions. */ all: number; /** Number of calls that a user was asked about. */ asked: number; /** Number of denials. */ denied: number };
 
 /** A decision that would change. */
 export type DecisionDifference = { /** Id of the event. */ id: EventId; /** The new decision. */ now: Decision; /** Id of the rule behind the new decision. */ now_by?: string | null; /** Number of the record. */ seq: number; /** The recorded decision. */ was: Decision; /** Id of the rule behind the recorded decision. */ was_by?: string | null; /** The command, path or tool. */ what: string };
@@ -360,7 +357,7 @@ the last one applies. */
 export type Modification = { /** How `value` is combined with the requested arguments. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How `value` is combined with the request. */ merge: Merge; of: "model-request"; /** The new fields. */ value: unknown } | { /** How `value` is combined with the response, if there is one. */ merge: Merge; of: "model-response"; /** The new fields. */ value: unknown } | { /** Names of the tools that may be called; empty for no restriction by name. */ allowed: string[]; /** Whether the model may, must or must not call a tool. */ mode: SelectionMode; of: "tool-selection" };
 
 /** Number of decisions for one rule, harness or tool. */
-export type NamedCounts = { /** Number of decisions. */ counts: VerdictCounts; /** Name of the rule, harness or tool. */ name: string };
+export type NamedCounts = { /** Number of decisions. */ counts: DecisionCounts; /** Name of the rule, harness or tool. */ name: string };
 
 /** Where a finding comes from. */
 export type Origin = string;
@@ -473,9 +470,6 @@ export type RuleSeverity = "low" | "medium" | "high" | "critical";
 
 /** Request to enable or disable a rule pack or rule. */
 export type RuleSwitchRequest = { /** Name of the rule pack or id of the rule. */ name: string; /** Whether to enable it. */ on: boolean; /** Proof that a user sends the request; required to disable. */ proof?: AuthorityProof };
-
-/** A rule as it is written in its file. */
-export type RuleText = { /** What happens if a match is not certain, in Markdown. */ certainty: string[]; /** Calls that the rule denies or asks about, in Markdown. */ dangerous: string[]; /** Calls that the rule does not match, in Markdown. */ harmless: string[]; /** Id of the rule. */ id: string; /** Line in the file. */ line: number; /** What the rule matches, in Markdown: one line for each alternative. */ matches: string[]; /** File that contains the rule. */ source: string; /** The rule's lines in the file; null if the file has changed since it was loaded. */ yaml: string | null };
 
 /** A rule with its state. */
 export type RuleView = { /** Purpose of the rule. */ description: string; /** Whether the rule is disabled. */ disabled: boolean; /** Whether the rule has expired. */ expired: boolean; /** When the rule expires. */ expires: Timestamp | null; /** Id of the rule. */ id: string; /** Who the rule comes from. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether the rule is locked: it cannot be disabled or overridden. */ locked: boolean; /** Whether the rule is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of the rules that this rule overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the guarded action happened. */ severity: RuleSeverity; /** File that contains the rule. */ source: string; /** The rule's verdict. */ verdict: Decision };
@@ -595,6 +589,9 @@ export type TodoProgress = { /** Number of items. */ all: number; /** Number of 
 /** A tool call: the tool's native name, its class, and the arguments as the harness sent them. */
 export type ToolCall = { /** The arguments, as the harness sent them. */ args: unknown; /** Class of the tool. */ class: ToolClass; /** Server and tool name, if the tool belongs to an MCP server. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
 
+/** A tool call, a prompt, or several other records. */
+export type ToolCallRow = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Kind of the event. */ event: string | null; /** Records that are not tool calls; absent in the row of a call. */ folded?: FoldedRecords | null; /** Id of the harness. */ harness: string | null; /** Kind of the record. */ kind: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Reason shown to the model. */ reason: string | null; /** Result of the call; absent if the call was denied or its result is not known. */ result?: ToolRunResult | null; /** Whether the decision changed the arguments of the call. */ rewritten?: boolean; /** Id of the rule that decided. */ rule: string | null; /** Text of the prompt, response, message or error. */ said: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** The harness's id for the call. */ tool_use_id?: string | null; /** Time of the event. */ ts: Timestamp | null; /** Verdict of the decision. */ verdict: string | null; /** Name of the change, in a record of kind `change`. */ what: string | null; /** Who made the change. */ who: string | null };
+
 /** State of a tool call. */
 export type ToolCallState = "asked" | "done" | "failed" | "denied";
 
@@ -609,6 +606,9 @@ export type ToolGist = { /** What the tool does. */ class: ToolClass; /** The co
 
 /** State of a tool call. */
 export type ToolProgress = { /** The subagent that made the call. */ agent: string | null; /** Why content is missing. */ gone: MissingContent | null; /** Run time of the tool, in milliseconds. */ ran_ms: number | null; /** State of the call. */ state: ToolCallState; /** The tool call, in one line. */ tool: ToolGist; /** The harness's id for the call. */ tool_use_id: string | null; /** The verdict on the call. */ verdict: Decision };
+
+/** Result of a tool call. */
+export type ToolRunResult = { /** The error of a call that failed. */ error: string | null; /** Whether the call failed. */ failed: boolean; /** Run time of the tool, in milliseconds. */ ran_ms: number | null; /** Number of the record of the result. */ seq: number };
 
 /** A file that a session read, wrote or deleted. */
 export type TouchedFile = { /** Number of deletions. */ deletes: number; /** Path of the file. */ path: string; /** Number of reads. */ reads: number; /** Number of writes. */ writes: number };
@@ -626,9 +626,6 @@ export type UndeliveredCalls = { /** Number of calls. */ count: number; /** Numb
 /** A harness whose settings no longer contain Tenterhook's hooks. */
 export type UnwiredHarness = { /** Id of the harness. */ harness: string; /** Path of the settings file. */ settings: string };
 
-/** Number of decisions by verdict. */
-export type VerdictCounts = { /** Number of all decisions. */ all: number; /** Number of calls that a user was asked about. */ asked: number; /** Number of denials. */ denied: number };
-
 /** Result of a verification. The value of `verified` selects the variant. */
 export type VerificationResult = IntactLedger | DamagedLedger;
 
@@ -637,6 +634,9 @@ export type VerificationStatus = { /** Number of records checked so far. */ chec
 
 /** Expectations that a verification compares the ledger with. */
 export type VerifyRequest = { /** A public key that must have signed the ledger. */ key?: string | null; /** An earlier checkpoint, which the ledger must extend. */ since?: string | null };
+
+/** A rule as it is written in its file. */
+export type WrittenRule = { /** What happens if a match is not certain, in Markdown. */ certainty: string[]; /** Calls that the rule denies or asks about, in Markdown. */ dangerous: string[]; /** Calls that the rule does not match, in Markdown. */ harmless: string[]; /** Id of the rule. */ id: string; /** Line in the file. */ line: number; /** What the rule matches, in Markdown: one line for each alternative. */ matches: string[]; /** File that contains the rule. */ source: string; /** The rule's lines in the file; null if the file has changed since it was loaded. */ yaml: string | null };
 
 /** Every operation of the API: what it takes and gives. */
 export interface Operations {
@@ -1158,7 +1158,7 @@ export interface Operations {
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: RuleText;
+    gives: WrittenRule;
   };
   /** Checks a text as the user's policy and returns every problem with its position. Nothing is changed. */
   validatePolicy: {
