@@ -24,6 +24,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -105,13 +106,15 @@ def enter_namespace() -> None:
 
 def cover_home(directory: Path, program: Path) -> None:
     """Show the guards below STAGE, then mount an empty file system over /home."""
-    floor = Path("/tmp") / f"tenterhook-floor-{os.getpid()}"
+    # The process has id 1 in its namespace, so the id does not tell two runs apart.
+    floor = Path(tempfile.mkdtemp(prefix="tenterhook-floor-")) / "floor"
     call("cc", "-O2", "-static", "-o", floor, REPOSITORY / "benches/c/reader.c")
     call("mount", "-t", "tmpfs", "tmpfs", STAGE)
     for name, source in (("peers", directory.resolve()), ("tenterhook", program.resolve().parent)):
         (STAGE / name).mkdir()
         call("mount", "--bind", source, STAGE / name)
     shutil.move(str(floor), STAGE / "floor")
+    floor.parent.rmdir()
     call("mount", "-t", "tmpfs", "tmpfs", "/home")
     os.makedirs(PROJECT)
     os.chdir(PROJECT)

@@ -13,8 +13,11 @@ A corpus is one of these, recognised by its path:
 
 Plain commands are evaluated by `tenterhook judge`. Lines with files or steps, and commands that write files, are sent
 through the hook in an empty home, so that sessions and files affect the verdicts. Everything runs with HOME=/home/user on an empty file
-system that is mounted over /home in a mount namespace; nothing is executed. This needs root or unprivileged user
-namespaces.
+system that is mounted over /home in a mount namespace. This needs root or unprivileged user namespaces.
+
+Commands are not executed, with one exception: if bubblewrap is installed, a step of a session that no rule stops is
+carried out in a sandbox before the next step is evaluated, so that the next step finds the files that it wrote. The
+sandbox has no network and no other process, and only the project and /tmp are writable.
 
 Only numbers are printed, never lines: rules must not be tuned to what is measured here.
 """
@@ -28,6 +31,7 @@ import math
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -50,6 +54,7 @@ REDCODE_EVERYDAY = {7, 11, 13, 21}
 # Techniques of Atomic Red Team whose commands do harm, with the reasons.
 ATOMIC_RELEVANT = Path(__file__).resolve().parent / "atomic-relevant.json"
 SLOWEST_SHOWN = 3
+STEP_TIMEOUT_SECONDS = 5
 
 
 def read_corpus(path: Path) -> list[dict]:
@@ -174,6 +179,9 @@ def hook_verdict(program: str, line: dict) -> str:
     such as reading a secret. A step with the verdict `ask` or `deny` is not carried out."""
     for name in (HOME / "project", HOME / ".local", HOME / ".config"):
         shutil.rmtree(name, ignore_errors=True)
+    if os.path.ismount("/tmp"):
+        for path in Path("/tmp").iterdir():
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     if line.get("tree"):
         shutil.copytree(line["tree"], PROJECT, symlinks=True, ignore=shutil.ignore_patterns("node_modules"))
     os.makedirs(PROJECT, exist_ok=True)
@@ -191,12 +199,33 @@ def hook_verdict(program: str, line: dict) -> str:
             continue
         write_step_file(step)
         if number < len(steps) - 1:
+            run_step(step)
             send(program, line, step, number, "PostToolUse")
     return strictest
 
 
+def run_step(step: dict) -> None:
+    """Carries out a command in a sandbox without network, with an empty home. The project and /tmp keep its files."""
+    if "command" not in step or not shutil.which("bwrap"):
+        return
+    words = ["bwrap", "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+             "--symlink", "usr/lib64", "/lib64", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/home", "--bind", PROJECT, PROJECT,
+             "--bind", "/tmp", "/tmp", "--chdir", PROJECT, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
+             "--setenv", "HOME", str(HOME), "--setenv", "PATH", "/usr/bin:/usr/sbin", "bash", "-c", step["command"]]
+
+    def limit() -> None:
+        for kind, most in ((resource.RLIMIT_NPROC, 512), (resource.RLIMIT_AS, 1 << 30), (resource.RLIMIT_FSIZE, 1 << 24), (resource.RLIMIT_CPU, 2)):
+            resource.setrlimit(kind, (most, most))
+
+    try:
+        subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=STEP_TIMEOUT_SECONDS,
+                       preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        pass
+
+
 def write_step_file(step: dict) -> None:
-    """Writes the file that a `Write` step creates. No other step has an effect here."""
+    """Writes the file that a `Write` step creates."""
     given = step.get("input") or {}
     if step.get("tool") == "Write" and isinstance(given.get("content"), str) and given.get("file_path"):
         path = Path(PROJECT) / os.path.expanduser(given["file_path"])
@@ -262,6 +291,9 @@ def measure(arguments: argparse.Namespace) -> None:
     corpora = {str(path): sampled(read_corpus(Path(path)), arguments.sample) for path in arguments.corpora}
     out = open(arguments.out, "w", encoding="utf-8") if arguments.out else None
     compare.cover_home(Path(arguments.peers or tempfile.mkdtemp()), Path(arguments.tenterhook))
+    # Steps of sessions write to this directory.
+    if not any(Path(path).resolve().is_relative_to("/tmp") for path in arguments.corpora):
+        compare.call("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", "/tmp")
     program = str(compare.STAGE / "tenterhook/tenterhook")
     peers = {}
     if arguments.peers:
