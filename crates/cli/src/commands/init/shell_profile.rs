@@ -146,7 +146,7 @@ impl ProfileAddition {
             fs_err::create_dir_all(directory)?;
         }
         if self.is_own_file {
-            return Ok(write_atomic(&self.file, self.text.as_bytes(), 0o644)?);
+            return write_atomic(&self.file, self.text.as_bytes(), 0o644);
         }
         let before = regular_bytes(&self.file, MAX_PROFILE_BYTES)?.unwrap_or_default();
         let gap = if before.is_empty() || before.ends_with(b"\n") { "" } else { "\n" };

@@ -71,7 +71,7 @@ impl InitStep for ShellStep {
             if id == PATH_ITEM
                 && let Err(error) = install_programs(&site.host().setup())
             {
-                report.failures.push(error.into());
+                report.failures.push(error);
                 continue;
             }
             match addition.write() {
