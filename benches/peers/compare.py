@@ -125,7 +125,7 @@ def environment() -> dict[str, str]:
     return {"HOME": "/home/user", "PATH": os.environ["PATH"], "TERM": "dumb"}
 
 
-def prepare_guards() -> dict[str, list[str]]:
+def prepare_guards(with_peers: bool = True) -> dict[str, list[str]]:
     """The command that Claude Code would start for each guard."""
     tenterhook = str(STAGE / "tenterhook/tenterhook")
     os.makedirs("/home/user/.claude")
@@ -145,7 +145,7 @@ def prepare_guards() -> dict[str, list[str]]:
     # Claude Code passes each command to a shell. The command of the installed hook is already quoted for a
     # shell.
     here = {name: command for name, command in guards.items() if name == "tenterhook" or shutil.which(command[0])}
-    for name in guards.keys() - here.keys():
+    for name in guards.keys() - here.keys() if with_peers else ():
         print(f"SKIPPED: {name} is not installed", file=sys.stderr)
     quoted = {name: command[0] if name == "tenterhook" else shlex.join(command) for name, command in here.items()}
     return {name: ["/bin/sh", "-c", text] for name, text in quoted.items()}
