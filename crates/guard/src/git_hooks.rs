@@ -35,6 +35,7 @@ const CHECKING_PROGRAMS: &[&str] = &[
     "cd",
     "clang-format",
     "command",
+    "commitlint",
     "composer",
     "continue",
     "cut",

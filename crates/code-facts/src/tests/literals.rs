@@ -77,8 +77,7 @@ fn credentials_that_are_read_and_sent_are_found() {
 fn paths_in_variables_are_followed() {
     let code = "let p = format!(\"{}/.claude/settings.json\", env::var(\"HOME\").unwrap());\nfs::write(p, \"x\").unwrap();";
     assert_eq!(effects(code), ["write ~/.claude/settings.json"]);
-    let code =
-        "val f = File(System.getProperty(\"user.home\"), \".android/a.keystore\")\nf.inputStream().copyTo(o)";
+    let code = "let f = home_dir().join(\".android/a.keystore\");\nlet text = fs::read(f);";
     assert_eq!(effects(code), ["read ~/.android/a.keystore"]);
 }
 
