@@ -239,15 +239,17 @@ impl PageBuilder<'_> {
     /// Adds the results that are on an earlier page, and a row for each result without a call.
     fn finish(mut self) -> Result<Vec<ToolCallRow>, ReadError> {
         let mut rows = std::mem::take(&mut self.rows);
-        let unmatched: Vec<_> =
-            self.orphans.drain(..).chain(self.results.drain().map(|(_, one)| one)).collect();
-        for record in unmatched {
+        let (orphans, results) = (std::mem::take(&mut self.orphans), std::mem::take(&mut self.results));
+        let paired = rows.len();
+        for record in orphans.into_iter().chain(results.into_values()) {
             if self.find_call(&record)?.is_none() {
                 let result = record.result();
                 rows.push(record.into_row(Some(result)));
             }
         }
-        rows.sort_by_key(|row| std::cmp::Reverse(row.line.seq));
+        if rows.len() > paired {
+            rows.sort_by_key(|row| std::cmp::Reverse(row.line.seq));
+        }
         for row in &mut rows {
             let may_have_run = row.line.tool.is_some() && row.line.verdict.as_deref() != Some("deny");
             if row.result.is_none() && row.folded.is_none() && may_have_run {

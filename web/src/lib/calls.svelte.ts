@@ -23,12 +23,12 @@ export const oldest = (row: ToolCallRow): number => row.folded?.first ?? row.seq
 
 /** Puts a newer first page before the known rows. Without an overlap it replaces them, because rows are missing between. */
 export function withNewest(known: ToolCallRow[], page: CallPage): { rows: ToolCallRow[]; replaced: boolean } {
-  const last = page.rows.at(-1);
-  const newest = known[0];
-  if (page.next === null || page.next === undefined) return { rows: page.rows, replaced: true };
-  if (!last || !newest || newest.seq < oldest(last)) return { rows: page.rows, replaced: true };
+  const { next } = page;
+  const newest = known.reduce((most, row) => Math.max(most, row.seq), -1);
+  // The page contains all rows from the record `next` on.
+  if (next === null || next === undefined || newest < next) return { rows: page.rows, replaced: true };
   const seen = new Set(page.rows.map((row) => row.seq));
-  const rest = known.filter((row) => row.seq < oldest(last) && !seen.has(row.seq));
+  const rest = known.filter((row) => row.seq < next && !seen.has(row.seq));
   return { rows: [...page.rows, ...rest], replaced: false };
 }
 
