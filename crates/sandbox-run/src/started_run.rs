@@ -17,7 +17,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getuid, pidfd_send_signal};
 use tenterhook_error::Failure;
 use tenterhook_event::SandboxLevel;
-use tenterhook_home::{Env, Home, call_meta};
+use tenterhook_guard::snapshot;
+use tenterhook_home::{Env, Home, WorkDirs, call_meta};
 use tenterhook_sandbox::after_run::{SettingsBefore, UndoneChange};
 use tenterhook_sandbox::bubblewrap::{self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_PROGRAM, SandboxMounts};
 use tenterhook_sandbox::call_observer::CallObserver;
@@ -84,7 +85,13 @@ pub struct RunEnd {
 
 impl PreparedRun {
     /// Creates placeholders and the files of a run.
-    pub fn new(plan: SandboxPlan, home: &Home, has_hooks: bool) -> Result<Self, Failure> {
+    pub fn new(plan: SandboxPlan, home: &Home, env: &Env, has_hooks: bool) -> Result<Self, Failure> {
+        if !plan.has_snapshot {
+            home.create()?;
+            // Without a snapshot, the next run compiles the rules again.
+            let place = WorkDirs::at(Some(plan.working_directory.clone()));
+            let _ = snapshot::write(home, env, &place);
+        }
         let directory = home.guarded_runs().join(call_meta::mint()?.id.to_string());
         let lock = RunDirectory::create(home, &directory)?;
         // What a killed run left.

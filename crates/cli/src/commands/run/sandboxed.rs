@@ -168,7 +168,7 @@ fn run_sandboxed(
     learns: bool,
 ) -> Result<ExitCode, CommandError> {
     let has_boundary = plan.level != SandboxLevel::Hooks;
-    let mut run = PreparedRun::new(plan, home, command.has_hooks)?;
+    let mut run = PreparedRun::new(plan, home, &context.env, command.has_hooks)?;
     let services = RunServices::new(context, home, &run, &command)?;
     let wait = run.wait_for_start(&context.env, services);
     let mut attempt = 1;
