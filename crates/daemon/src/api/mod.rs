@@ -25,6 +25,7 @@ mod request_body;
 mod rule_draft;
 mod runs;
 mod sessions;
+mod snapshots;
 mod sse;
 mod templates;
 
@@ -73,6 +74,7 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
         ("events", events::routes()),
         ("sessions", sessions::routes()),
         ("sessions", runs::routes()),
+        ("sessions", snapshots::routes()),
         ("ledger", ledger::routes()),
         ("policy", policy::routes()),
         ("policy", packs::routes()),
