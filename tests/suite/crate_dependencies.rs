@@ -397,8 +397,10 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-paths",
             "tenterhook-policy",
             "tenterhook-records",
+            "tenterhook-report",
             "tenterhook-rulebook",
             "tenterhook-terminal-text",
+            "tenterhook-undo",
         ],
     ),
     (
@@ -464,7 +466,6 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-terminal-text",
             "tenterhook-transcript",
             "tenterhook-tui",
-            "tenterhook-undo",
         ],
     ),
     ("tenterhook-client", &["tenterhook-proto"]),

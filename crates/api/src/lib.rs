@@ -31,6 +31,7 @@ mod session_counts;
 mod session_events;
 mod session_files;
 mod sessions;
+mod snapshots;
 mod timeline;
 
 pub use activity::*;
@@ -56,4 +57,5 @@ pub use session_counts::*;
 pub use session_events::*;
 pub use session_files::*;
 pub use sessions::*;
+pub use snapshots::*;
 pub use timeline::*;

@@ -24,6 +24,7 @@ mod retention;
 pub mod rule_draft;
 mod rule_judge;
 mod run_files;
+mod saved_calls;
 mod seal;
 mod session_files;
 mod session_memory;
@@ -58,7 +59,9 @@ pub use retention::{
     MIN_RETENTION_AGE, MIN_RETENTION_BYTES, Retention, RetentionError, RetentionLimitError, RetentionLimits,
     RetentionPlanner,
 };
+pub use saved_calls::{PlannedUndo, SavedCalls};
 pub use seal::SealKey;
 pub use session_memory::{SessionMemory, SessionStateDir};
 pub use state_format::{STATE_FORMAT, StateFormat};
+pub use tenterhook_undo::UndoError;
 pub use undo_call::{BlockingRunner, CallSnapshots, list_session_snapshots};

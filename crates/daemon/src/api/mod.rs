@@ -27,6 +27,7 @@ mod rule_draft;
 mod rule_text;
 mod runs;
 mod sessions;
+mod snapshots;
 mod sse;
 mod templates;
 
@@ -75,6 +76,7 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
         ("events", events::routes()),
         ("sessions", sessions::routes()),
         ("sessions", runs::routes()),
+        ("sessions", snapshots::routes()),
         ("ledger", ledger::routes()),
         ("policy", policy::routes()),
         ("policy", packs::routes()),
