@@ -11,9 +11,9 @@ A corpus is one of these, recognised by its path:
     DIRECTORY         RedCode-Exec (`bash2text_dataset_json`) or Atomic Red Team (`atomics`): dangerous commands
     DIRECTORY         unpacked packages, one directory each: the harmless commands of their makefiles, scripts and tests
 
-Plain commands are evaluated by `tenterhook judge`. Lines with files or steps, and commands that write files, are sent
-through the installed hook, each in a session of its own, so that sessions and files affect the verdicts. Everything runs with HOME=/home/user on an empty file
-system that is mounted over /home in a mount namespace. This needs root or unprivileged user namespaces.
+Plain commands are evaluated by `tenterhook rules judge`. Lines with files or steps, and commands that write files, are sent
+through the installed hook, each in a session of its own, so that sessions and files affect the verdicts. Everything
+runs with HOME=/home/user on an empty file system that is mounted over /home in a mount namespace. This needs root or unprivileged user namespaces.
 
 Commands are not executed, with one exception: if bubblewrap is installed, a step of a session that no rule stops is
 carried out in a sandbox before the next step is evaluated, so that the next step finds the files that it wrote. The
@@ -156,10 +156,10 @@ def is_plain_command(line: dict) -> bool:
 
 
 class Judge:
-    """`tenterhook judge`, asked line by line."""
+    """`tenterhook rules judge`, asked line by line."""
 
     def __init__(self, program: str) -> None:
-        words = [program, "judge", "--jsonl", "-", "--cwd", PROJECT]
+        words = [program, "rules", "judge", "--jsonl", "-", "--cwd", PROJECT]
         self.process = subprocess.Popen(words, env=compare.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def verdict(self, line: dict) -> tuple[str, float]:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Findings about written files that need no question, because such files do this for a living: a workflow publishes
+//! Findings about written files that need no question, because such files have this purpose: a workflow publishes
 //! packages, a setup script runs the installer of a language, an `.envrc` loads credentials into variables.
 //!
 //! The rules are evaluated again when the session runs the file.
