@@ -70,10 +70,10 @@ pub struct NamedCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionTime {
-    /// Median.
+    /// Median (p50) in microseconds.
     pub p50_us: u64,
-    /// 95th percentile.
+    /// 95th percentile (p95) in microseconds.
     pub p95_us: u64,
-    /// 99th percentile.
+    /// 99th percentile (p99) in microseconds.
     pub p99_us: u64,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Program descriptions.
+//! Response types for descriptions of command-line programs.
 
 use serde::{Deserialize, Serialize};
 

@@ -79,7 +79,7 @@ pub enum InsideError {
     Command {
         /// Program of the command.
         program: OsString,
-        /// The error.
+        /// Error of the system.
         error: io::Error,
     },
 }
