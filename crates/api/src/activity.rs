@@ -70,10 +70,10 @@ pub struct NamedCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionTime {
-    /// Median.
+    /// Median of the decision time.
     pub p50_us: u64,
-    /// 95th percentile.
+    /// 95th percentile of the decision time.
     pub p95_us: u64,
-    /// 99th percentile.
+    /// 99th percentile of the decision time.
     pub p99_us: u64,
 }
