@@ -152,8 +152,8 @@ mod tests {
         };
         let outcome: Outcome = serde_json::from_value(serde_json::json!({
             "decision": decision, "flow": "go",
-            "reasons": [{"by": "engine", "value": finding.reason}],
-            "nudges": [{"by": "engine", "value": finding.nudge}],
+            "reasons": [{"by": "engine", "said": finding.reason}],
+            "nudges": [{"by": "engine", "said": finding.nudge}],
         }))
         .unwrap();
         verdict_of(&outcome)

@@ -11,11 +11,13 @@ mod allowances;
 pub mod backtest;
 mod daemon_settings;
 mod file_access;
+mod git_hooks;
 mod hook_call;
 mod known_hosts;
 pub mod mcp_servers;
 mod network_connect;
 mod pipeline;
+mod profile_lines;
 mod recorder;
 pub mod replay;
 mod retention;
@@ -36,6 +38,7 @@ pub mod symlinks;
 mod task_files;
 mod undo_call;
 pub mod usage;
+mod written_exceptions;
 mod written_files;
 
 pub use allowances::{

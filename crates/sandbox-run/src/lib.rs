@@ -12,4 +12,4 @@ mod started_run;
 
 pub use plan::{LevelChoice, SandboxPlan, SandboxRequest};
 pub use refusal_watch::{RefusalReport, RuleText};
-pub use started_run::{PreparedRun, RunEnd, RunServer};
+pub use started_run::{PreparedRun, RunEnd, RunServer, StartWait};

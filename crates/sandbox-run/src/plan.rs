@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tenterhook_error::Failure;
 use tenterhook_event::SandboxLevel;
 use tenterhook_event::Timestamp;
-use tenterhook_guard::snapshot;
+use tenterhook_guard::snapshot::{self, RuleOrigin};
 use tenterhook_home::{Env, Home, Mode, Sources, WorkDirs, regular_file};
 use tenterhook_policy::RuleSet;
 use tenterhook_sandbox::call_observer::ObservedCalls;
@@ -78,6 +78,8 @@ pub struct SandboxPlan {
     pub observed: ObservedCalls,
     /// What the rules say that protect paths, by their id.
     pub rule_texts: BTreeMap<String, RuleText>,
+    /// Whether the rules were read in compiled form, or a compiled form would not help.
+    pub has_snapshot: bool,
 }
 
 impl SandboxPlan {
@@ -92,7 +94,7 @@ impl SandboxPlan {
         let (level, availability) = choose_level(request.level)?;
 
         let place = WorkDirs::at(Some(request.working_directory.to_owned()));
-        let rule_set = load_rules(home, env, &place);
+        let (rule_set, has_snapshot) = load_rules(home, env, &place);
         let rules = rule_set.path_rules(request.now);
 
         let tree = DiskTree;
@@ -118,7 +120,7 @@ impl SandboxPlan {
         };
         let sets = PathSets::derive(&rules, &profile, &roots, &tree);
         let working_directory = request.working_directory.canonicalize()?;
-        let reasons = sets.entries.iter().filter_map(|entry| rule_set.rule(&entry.reason));
+        let reasons = sets.protecting_rules().filter_map(|rule| rule_set.rule(rule));
         let text = |rule: &tenterhook_policy::Rule| RuleText {
             reason: rule.reason().map(ToOwned::to_owned),
             suggestion: rule.nudge().map(ToOwned::to_owned),
@@ -135,20 +137,21 @@ impl SandboxPlan {
             working_directory,
             observed: request.observed,
             rule_texts,
+            has_snapshot,
         })
     }
 }
 
-/// Loads the rules. Monitor mode is about calls; a sandbox that the user asked for protects.
-fn load_rules(home: &Home, env: &Env, place: &WorkDirs) -> RuleSet {
-    // Compiled rules are there much faster.
-    let (configuration, _) = snapshot::load_configuration(home, env, place);
+/// Loads the rules, and returns whether a snapshot of them would not help. Monitor mode is about calls; a sandbox that the
+/// user asked for protects.
+fn load_rules(home: &Home, env: &Env, place: &WorkDirs) -> (RuleSet, bool) {
+    let (configuration, origin) = snapshot::load_configuration(home, env, place);
     if configuration.mode == Mode::Enforce {
-        return configuration.rules;
+        return (configuration.rules, origin == RuleOrigin::Snapshot);
     }
     let mut sources = Sources::collect(home, env, place);
     sources.monitor = false;
-    sources.load().rules
+    (sources.load().rules, true)
 }
 
 fn load_profile(request: &SandboxRequest<'_>) -> Result<SandboxProfile, Failure> {

@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,7 +17,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getuid, pidfd_send_signal};
 use tenterhook_error::Failure;
 use tenterhook_event::SandboxLevel;
-use tenterhook_home::{Env, Home, call_meta};
+use tenterhook_guard::snapshot;
+use tenterhook_home::{Env, Home, WorkDirs, call_meta};
 use tenterhook_sandbox::after_run::{SettingsBefore, UndoneChange};
 use tenterhook_sandbox::bubblewrap::{self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_PROGRAM, SandboxMounts};
 use tenterhook_sandbox::call_observer::CallObserver;
@@ -57,6 +59,7 @@ pub struct StartWait {
     started: Receiver<StartedRun>,
     process: Arc<OnceLock<Pid>>,
     refusals: RefusalList,
+    has_started: Arc<AtomicBool>,
     /// Children of this process that do not belong to the run.
     kept: Vec<Pid>,
 }
@@ -82,7 +85,13 @@ pub struct RunEnd {
 
 impl PreparedRun {
     /// Creates placeholders and the files of a run.
-    pub fn new(plan: SandboxPlan, home: &Home, has_hooks: bool) -> Result<Self, Failure> {
+    pub fn new(plan: SandboxPlan, home: &Home, env: &Env, has_hooks: bool) -> Result<Self, Failure> {
+        if !plan.has_snapshot {
+            home.create()?;
+            // Without a snapshot, the next run compiles the rules again.
+            let place = WorkDirs::at(Some(plan.working_directory.clone()));
+            let _ = snapshot::write(home, env, &place);
+        }
         let directory = home.guarded_runs().join(call_meta::mint()?.id.to_string());
         let lock = RunDirectory::create(home, &directory)?;
         // What a killed run left.
@@ -181,6 +190,8 @@ impl PreparedRun {
         let is_landlock = self.plan.level == SandboxLevel::Landlock;
         let kept = if is_landlock { leftover_processes::adopt_orphans() } else { Vec::new() };
         let refusals = RefusalList::default();
+        let has_started = Arc::new(AtomicBool::new(false));
+        let reported = Arc::clone(&has_started);
         let watch = RefusalWatch {
             sets: self.plan.sets.clone(),
             visible: self.plan.visible_paths(env),
@@ -189,6 +200,7 @@ impl PreparedRun {
         };
         std::thread::spawn(move || {
             let prepare = |started: &StartedRun| {
+                reported.store(true, Ordering::SeqCst);
                 server.register(if has_namespaces { started.init_pid } else { started.process });
             };
             let Ok(mut started) = supervisor.wait_for_start(prepare) else { return };
@@ -205,7 +217,7 @@ impl PreparedRun {
                 server.serve_proxy(listener);
             }
         });
-        Some(StartWait { started, process, refusals, kept })
+        Some(StartWait { started, process, refusals, has_started, kept })
     }
 
     /// Ends what the command left running, undoes changes to settings and removes what was created for the run. Fails if
@@ -240,6 +252,11 @@ impl PreparedRun {
 }
 
 impl StartWait {
+    /// Whether the first program of the run has started inside. If not, the command has not started either.
+    pub fn has_started(&self) -> bool {
+        self.has_started.load(Ordering::SeqCst)
+    }
+
     /// Returns the process of the command, once it has started.
     pub fn process(&self) -> Option<Pid> {
         self.process.get().copied()

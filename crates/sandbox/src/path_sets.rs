@@ -13,6 +13,7 @@ use tenterhook_policy::{FileOp, PathLocation, PathRule};
 use crate::file_tree::{FileKind, FileTree};
 use crate::path_pattern::{PatternTarget, expand, literal_start, matches};
 use crate::profile::SandboxProfile;
+use crate::refusals::ProtectedGlob;
 use crate::repositories::Repository;
 
 /// Directories of which a sandbox has its own, empty version.
@@ -108,6 +109,12 @@ pub struct PathSets {
     pub entries: Vec<PathEntry>,
     /// Parts of rules that only hooks enforce.
     pub unexpressed: Vec<UnexpressedRule>,
+    /// Globs of rules against writing. They explain why a path is read-only that would be so without them.
+    #[serde(skip)]
+    pub(crate) protected_globs: Vec<ProtectedGlob>,
+    /// Home directory, for globs.
+    #[serde(skip)]
+    pub(crate) home: PathBuf,
 }
 
 /// Collects entries; the strictest access of a path counts.
@@ -121,6 +128,7 @@ struct Derivation<'a> {
     /// Directories without links, by their name in a rule or profile.
     real_directories: BTreeMap<PathBuf, PathBuf>,
     unexpressed: Vec<UnexpressedRule>,
+    protected_globs: Vec<ProtectedGlob>,
 }
 
 impl PathSets {
@@ -141,6 +149,7 @@ impl PathSets {
             entries: BTreeMap::new(),
             real_directories: BTreeMap::new(),
             unexpressed: Vec::new(),
+            protected_globs: Vec::new(),
         };
         derivation.own = profile.own.iter().map(|path| derivation.real(&expand_home(path))).collect();
         derivation.readable = profile.read.iter().map(|path| derivation.real(&expand_home(path))).collect();
@@ -155,6 +164,12 @@ impl PathSets {
         derivation.add_own_state();
         derivation.add_program_settings();
         derivation.finish()
+    }
+
+    /// Ids of the rules that protect paths.
+    pub fn protecting_rules(&self) -> impl Iterator<Item = &str> {
+        let globs = self.protected_globs.iter().map(|protected| protected.rule.as_str());
+        self.entries.iter().map(|entry| entry.reason.as_str()).chain(globs)
     }
 
     /// Returns the entries with this access.
@@ -203,6 +218,9 @@ impl Derivation<'_> {
         } else if writes {
             for glob in &rule.globs {
                 self.protect(rule, glob);
+                let (glob, rule_id) = (glob.clone(), rule.rule.clone());
+                let except = rule.except.clone();
+                self.protected_globs.push(ProtectedGlob { glob, rule: rule_id, except });
             }
         } else if !reads {
             self.leave_to_hooks(rule, rule.globs.first(), "only deleting, moving or running");
@@ -390,7 +408,8 @@ impl Derivation<'_> {
         let mut unexpressed = self.unexpressed;
         unexpressed.sort();
         unexpressed.dedup();
-        PathSets { entries, unexpressed }
+        let (protected_globs, home) = (self.protected_globs, self.roots.home.clone());
+        PathSets { entries, unexpressed, protected_globs, home }
     }
 
     fn add(&mut self, path: &Path, access: PathAccess, is_directory: bool, reason: &str) {

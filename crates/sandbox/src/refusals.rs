@@ -11,7 +11,16 @@ use rustix::process::getuid;
 use serde::Serialize;
 
 use crate::call_observer::{ObservedCall, PathOperation};
+use crate::path_pattern::matches;
 use crate::path_sets::{PRIVATE_DIRECTORIES, PathAccess, PathEntry, PathSets};
+
+/// A glob of a rule against writing.
+#[derive(Debug, Clone)]
+pub(crate) struct ProtectedGlob {
+    pub(crate) glob: String,
+    pub(crate) rule: String,
+    pub(crate) except: Vec<String>,
+}
 
 /// An access that the sandbox refused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -44,8 +53,18 @@ impl PathSets {
         if !is_refused || !would_succeed(call.operation, &path) {
             return None;
         }
-        let protected_by = entry.map(|entry| entry.reason.clone());
+        let by_rule = || self.rule_against_writing(&path).filter(|_| !is_read);
+        let protected_by = entry.map(|entry| entry.reason.clone()).or_else(by_rule);
         Some(RefusedAccess { path, operation: call.operation, protected_by })
+    }
+
+    /// Returns the rule against writing a path that is read-only anyway.
+    fn rule_against_writing(&self, path: &Path) -> Option<String> {
+        let is_matched = |glob: &str| matches(glob, path, &self.home);
+        let protected = self.protected_globs.iter().find(|protected| {
+            is_matched(&protected.glob) && !protected.except.iter().any(|glob| is_matched(glob))
+        });
+        protected.map(|protected| protected.rule.clone())
     }
 
     /// Returns the innermost entry that contains a path.
@@ -105,7 +124,12 @@ mod tests {
             entry("work/.git/hooks", PathAccess::ReadOnly, "persistence"),
             entry("keys", PathAccess::Hidden, "credential-read"),
         ];
-        PathSets { entries, unexpressed: Vec::new() }
+        let protected_globs = vec![ProtectedGlob {
+            glob: format!("{}/.*rc", directory.display()),
+            rule: "persistence".to_owned(),
+            except: Vec::new(),
+        }];
+        PathSets { entries, protected_globs, ..PathSets::default() }
     }
 
     #[test]
@@ -126,6 +150,7 @@ mod tests {
         assert_eq!(refused(PathOperation::Read, "work/.git/hooks/pre-commit"), None);
         assert_eq!(refused(PathOperation::Read, "keys/id"), by("credential-read"));
         assert_eq!(refused(PathOperation::Write, "other"), Some(None));
+        assert_eq!(refused(PathOperation::Write, ".zshrc"), by("persistence"));
         // They fail outside too.
         assert_eq!(refused(PathOperation::Write, "none/other"), None);
         assert_eq!(refused(PathOperation::Remove, "other"), None);

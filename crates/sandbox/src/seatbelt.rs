@@ -75,7 +75,7 @@ mod tests {
             entry("/u/w/\"q", PathAccess::Anchored, true),
             entry("/u/w/.mcp.json", PathAccess::Checked, false),
         ];
-        let sets = PathSets { entries, unexpressed: Vec::new() };
+        let sets = PathSets { entries, ..PathSets::default() };
         let text = seatbelt_profile(&sets, NetworkAccess::None);
         let at = |line: &str| {
             text.lines().position(|other| other == line).unwrap_or_else(|| panic!("{line}\n{text}"))

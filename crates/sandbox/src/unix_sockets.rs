@@ -2,8 +2,13 @@
 
 //! Unix sockets of other programs. A read-only mount does not prevent connecting to them, so they are hidden.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{getegid, geteuid, getgroups};
+
+/// Extended attribute with the access control list of a file.
+const ACCESS_LIST: &str = "system.posix_acl_access";
 /// Directories below the home directory in which programs create sockets that give access to the machine.
 const SOCKET_DIRECTORIES: &[&str] = &[
     ".docker/run",
@@ -40,9 +45,31 @@ pub fn sockets_to_hide(table: &str, reachable: impl Fn(&Path) -> bool) -> Vec<Pa
     let exists = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir());
     let found = socket_paths(table).into_iter().filter_map(|path| {
         let path = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
-        (reachable(&path) && exists(&path)).then_some(path)
+        (reachable(&path) && exists(&path) && may_search_all_above(&path)).then_some(path)
     });
     found.collect()
+}
+
+/// Whether this account may search the directories above a path without capabilities, as in a sandbox. Otherwise the run
+/// cannot reach the path, and nothing can be mounted on it. For root, this differs from what root may do outside.
+fn may_search_all_above(path: &Path) -> bool {
+    path.ancestors().skip(1).all(may_search)
+}
+
+fn may_search(directory: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(directory) else { return false };
+    let is_in_group = || {
+        let gid = found.gid();
+        getegid().as_raw() == gid
+            || getgroups().is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == gid))
+    };
+    let bit = match () {
+        () if found.uid() == geteuid().as_raw() => 0o100,
+        () if is_in_group() => 0o010,
+        () => 0o001,
+    };
+    // An access control list may permit more than the mode.
+    found.mode() & bit != 0 || rustix::fs::getxattr(directory, ACCESS_LIST, &mut [0_u8; 0]).is_ok()
 }
 
 /// Returns the directories with sockets that exist, without links.
@@ -69,5 +96,19 @@ mod tests {
             socket_paths(table),
             [PathBuf::from("/home/a b/agent.1"), PathBuf::from("/run/docker.sock")]
         );
+    }
+
+    #[test]
+    fn a_socket_in_a_directory_that_the_account_may_not_search_is_not_reachable() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let socket = inner.join("x.sock");
+        assert!(may_search_all_above(&socket));
+        std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(!may_search_all_above(&socket), "not even for root, who has no capabilities in a sandbox");
+        std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(!may_search(&inner.join("missing")));
     }
 }

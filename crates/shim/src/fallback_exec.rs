@@ -13,6 +13,17 @@ use std::time::Duration;
 /// Name of the full program, in the same directory.
 pub const FULL_PROGRAM: &str = "tenterhook";
 
+/// Variables with which the dynamic loader loads other code.
+const LOADER_VARIABLES: &[&str] = &[
+    "DYLD_FRAMEWORK_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "GCONV_PATH",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+];
+
 /// Data that is passed to the full program.
 #[derive(Debug)]
 pub struct FallbackExec<'a> {
@@ -30,7 +41,7 @@ impl FallbackExec<'_> {
     /// Runs a call in the full program. Usually this replaces the process and does not return. Returns the exit code
     /// if the full program had to run as a child, and an error if it could not be started.
     pub fn call(&self, program: &Path, harness: &str, event: &str) -> std::io::Result<u8> {
-        let mut command = Command::new(program.with_file_name(FULL_PROGRAM));
+        let mut command = full_program(program);
         command.args(["hook", "--fallback", self.why.unwrap_or_default(), "--id", self.id]);
         command.args(["--within", &self.within.as_secs().max(1).to_string()]);
         command.args(["--", harness, event]);
@@ -47,7 +58,16 @@ impl FallbackExec<'_> {
 
 /// Passes all arguments and the unread standard input to the full program.
 pub fn words(program: &Path, words: &[OsString]) -> std::io::Error {
-    Command::new(program.with_file_name(FULL_PROGRAM)).arg("hook").args(words).exec()
+    full_program(program).arg("hook").args(words).exec()
+}
+
+/// The full program, without variables that load other code into it: unlike this program, it may be linked dynamically.
+fn full_program(program: &Path) -> Command {
+    let mut command = Command::new(program.with_file_name(FULL_PROGRAM));
+    for name in LOADER_VARIABLES {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// A pipe that contains the whole payload; `None` if the payload does not fit.

@@ -4,7 +4,7 @@
 //! no rule can read, changes nothing of the guard.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use fs_err as fs;
@@ -29,10 +29,8 @@ for number, code in enumerate(CODES):
     attempt("write %d" % number, lambda: write(text(code)))
 for number, code in enumerate(KEYS):
     attempt("read %d" % number, lambda: read(text(code)))
-home = text(HOME)
-for name in (".claude", ".codex", ".gemini"):
-    if os.path.isdir(os.path.join(home, name)):
-        attempt("rename " + name, lambda: os.rename(os.path.join(home, name), os.path.join(home, name + "2")))
+for number, code in enumerate(PARENTS):
+    attempt("rename %d" % number, lambda: os.rename(text(code), text(code) + "2"))
 attempt("kill", lambda: os.kill(PID, signal.SIGKILL))
 END
 python3 gen.py >report.txt 2>&1; echo ran"#;
@@ -89,7 +87,10 @@ fn program(world: &World, settings: &[PathBuf], daemon: u32) -> String {
     WRITE_PROGRAM
         .replace("CODES", &list(&written))
         .replace("KEYS", &list(&keys))
-        .replace("HOME", &json!(base64(&world.home().display().to_string())).to_string())
+        .replace(
+            "PARENTS",
+            &list(&settings.iter().filter_map(|path| Some(path.parent()?.into())).collect::<Vec<_>>()),
+        )
         .replace("PID", &daemon.to_string())
 }
 
@@ -139,7 +140,6 @@ fn attack_is_refused(id: &str, settings: &[&str], drop_arguments: &[&str]) -> Re
     ensure!(ledger.iter().filter(connects).any(belongs), "{}", story());
     let refused = ledger.iter().filter(|leaf| text(leaf, "/tool/name") == "SandboxRefusal").count();
     ensure!(refused > 0, "{}", story());
-    ensure!(!Path::new(&world.home().join(".claude2")).exists());
     Ok(())
 }
 

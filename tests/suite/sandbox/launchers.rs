@@ -34,7 +34,12 @@ fn the_usual_command_starts_in_a_sandbox_until_uninstall() {
         assert_eq!(installed.exit, 0, "{}{}", installed.stdout, installed.stderr);
         assert!(installed.stdout.contains("`claude` starts in a sandbox"), "{}", installed.stdout);
         let ran = claude();
-        assert_eq!(ran.stdout, "client namespaces-landlock --network none a b\nrefused\n", "{}", ran.stderr);
+        assert_eq!(
+            ran.stdout,
+            "client namespaces-landlock --settings {\"sandbox\": {\"enabled\": false}} --network none a b\nrefused\n",
+            "{}",
+            ran.stderr
+        );
         assert!(!sandbox.test.path("person/outside").exists());
         let again = tenterhook(&["install", "claude-code", "--sandbox", "--yes"]);
         assert_eq!(again.exit, 0, "{}", again.stderr);

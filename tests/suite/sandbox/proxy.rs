@@ -207,7 +207,9 @@ fn the_status_line_names_the_level_inside() {
         assert_eq!(line(sandbox.run(script)), "Tenterhook ⚠ daemon offline\n");
         sandbox.test.write("home/totp", "");
         let _daemon = start_daemon(&sandbox);
-        assert_eq!(line(sandbox.plain(script)), "Tenterhook ✓\n");
-        assert_eq!(line(sandbox.run(script)), "Tenterhook ✓ · sandbox namespaces-landlock\n");
+        // The status line waits only a fifth of a second for the daemon.
+        until("the line is good outside", || (line(sandbox.plain(script)) == "Tenterhook ✓\n").then_some(()));
+        let inside = "Tenterhook ✓ · sandbox namespaces-landlock\n";
+        until("the line names the level", || (line(sandbox.run(script)) == inside).then_some(()));
     }
 }

@@ -14,7 +14,7 @@ use tenterhook_sandbox::after_run::UndoneChange;
 use tenterhook_sandbox::call_observer::ObservedCalls;
 use tenterhook_sandbox::inside::{self, InsideError};
 use tenterhook_sandbox::{NetworkAccess, probe};
-use tenterhook_sandbox_run::{LevelChoice, PreparedRun, SandboxPlan, SandboxRequest};
+use tenterhook_sandbox_run::{LevelChoice, PreparedRun, SandboxPlan, SandboxRequest, StartWait};
 use tenterhook_setup::SetupHost as _;
 use tenterhook_setup::run_plan::{GuardedRun, RunDirectory, plan_run};
 use tokio::process::Command;
@@ -34,6 +34,9 @@ use crate::terminal::{DIM, Terminal, WARN, tame};
 const INSIDE_STAGE: &str = "sandbox-inside";
 /// Name of a change that was undone after a run, in the ledger.
 const UNDONE_RECORD: &str = "sandbox.undo";
+
+/// How often the start of a sandbox is tried.
+const MAX_START_ATTEMPTS: usize = 3;
 
 /// What a run starts in its sandbox.
 pub(super) struct SandboxedCommand {
@@ -165,25 +168,22 @@ fn run_sandboxed(
     learns: bool,
 ) -> Result<ExitCode, CommandError> {
     let has_boundary = plan.level != SandboxLevel::Hooks;
-    let mut run = PreparedRun::new(plan, home, command.has_hooks)?;
-    let program = std::env::current_exe()?;
-    let mut process = if has_boundary {
-        let has_terminal = std::io::stdin().is_terminal();
-        let mut process = run.command(&program, INSIDE_STAGE, &context.env, has_terminal)?;
-        process.arg("--").arg(&command.program);
-        process
-    } else {
-        std::process::Command::new(&command.program)
-    };
-    // A launcher in the `PATH` would start this program again.
-    let search_path = context.env.all.get("PATH").map(OsString::from).unwrap_or_default();
-    if let Some(search_path) = sandbox_launchers::search_path_without(home, &search_path) {
-        process.env("PATH", search_path);
-    }
-    process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
+    let mut run = PreparedRun::new(plan, home, &context.env, command.has_hooks)?;
     let services = RunServices::new(context, home, &run, &command)?;
     let wait = run.wait_for_start(&context.env, services);
-    let status = run_command(Command::from(process), || wait.as_ref()?.process());
+    let mut attempt = 1;
+    let status = loop {
+        let process = build_process(context, home, &run, &command)?;
+        let status = run_command(Command::from(process), || wait.as_ref()?.process());
+        let has_started = !has_boundary || wait.as_ref().is_none_or(StartWait::has_started);
+        let is_failure = status.as_ref().is_ok_and(|status| status.code().is_some_and(|code| code != 0));
+        // A socket or file may vanish before it is mounted, for example if its program ends.
+        let may_succeed = || probe::available_level().level == SandboxLevel::NamespacesLandlock;
+        if has_started || !is_failure || attempt == MAX_START_ATTEMPTS || !may_succeed() {
+            break status;
+        }
+        attempt += 1;
+    };
     drop(command.hooks);
     let proposal = refusal_summary::ProposalSite::of(run.plan());
     let end = match wait {
@@ -205,6 +205,29 @@ fn run_sandboxed(
         refusal_summary::print_count(context, &proposal, &end.refused)?;
     }
     Ok(status)
+}
+
+fn build_process(
+    context: &Context,
+    home: &Home,
+    run: &PreparedRun,
+    command: &SandboxedCommand,
+) -> Result<std::process::Command, CommandError> {
+    let mut process = if run.plan().level == SandboxLevel::Hooks {
+        std::process::Command::new(&command.program)
+    } else {
+        let has_terminal = std::io::stdin().is_terminal();
+        let mut process = run.command(&std::env::current_exe()?, INSIDE_STAGE, &context.env, has_terminal)?;
+        process.arg("--").arg(&command.program);
+        process
+    };
+    // A launcher in the `PATH` would start this program again.
+    let search_path = context.env.all.get("PATH").map(OsString::from).unwrap_or_default();
+    if let Some(search_path) = sandbox_launchers::search_path_without(home, &search_path) {
+        process.env("PATH", search_path);
+    }
+    process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
+    Ok(process)
 }
 
 fn report_undone(context: &Context, home: &Home, change: &UndoneChange) -> Result<(), CommandError> {
