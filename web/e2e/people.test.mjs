@@ -96,7 +96,7 @@ test('a notification tells about a waiting call if the user wants it', async () 
   await page.getByText('No pending approvals').waitFor();
   const first = codex('make quiet');
   await page.getByRole('heading', { name: 'make quiet' }).waitFor();
-  assert.deepEqual(await page.evaluate(() => globalThis.shown), [], 'nobody asked for notifications');
+  assert.deepEqual(await page.evaluate(() => globalThis.shown), [], 'the user did not ask for notifications');
   await page.getByRole('button', { name: 'Deny' }).click();
   await first;
   await page.getByRole('button', { name: 'Notify me' }).click();

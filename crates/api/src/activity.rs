@@ -70,10 +70,10 @@ pub struct NamedCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionTime {
-    /// Median (p50) in microseconds.
+    /// Median of the decision time.
     pub p50_us: u64,
-    /// 95th percentile (p95) in microseconds.
+    /// 95th percentile of the decision time.
     pub p95_us: u64,
-    /// 99th percentile (p99) in microseconds.
+    /// 99th percentile of the decision time.
     pub p99_us: u64,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Response types for descriptions of command-line programs.
+//! Descriptions of programs: built-in ones, and the files of users.
 
 use serde::{Deserialize, Serialize};
 

@@ -108,7 +108,7 @@ export type DecisionMinute = { /** Start of the minute. */ at: Timestamp; /** Me
 export type DecisionRate = { /** Minutes that contain decisions, oldest first. */ minutes: DecisionMinute[] };
 
 /** Percentiles of the decision time, in microseconds. */
-export type DecisionTime = { /** Median. */ p50_us: number; /** 95th percentile. */ p95_us: number; /** 99th percentile. */ p99_us: number };
+export type DecisionTime = { /** Median of the decision time. */ p50_us: number; /** 95th percentile of the decision time. */ p95_us: number; /** 99th percentile of the decision time. */ p99_us: number };
 
 /** Number of denials, by what the agent did next. */
 export type DenialCounts = { /** Number of denials. */ all: number; /** Number of denials with a suggestion. */ nudged: number; /** Number of denials after which the agent repeated the call. */ repeated: number; /** Number of denials after which the agent followed the suggestion. */ taken: number };
