@@ -153,10 +153,11 @@ impl SandboxedRuns {
         self.find_by(pid, || walk(pid).0.iter().map(|process| (process.pid, process.start)).collect())
     }
 
-    /// Returns the run that a process supervises, and the session of the run.
+    /// Returns the run that a process supervises, and the session of the run. The run may just have ended: its supervisor
+    /// still reports the last connections.
     pub fn supervised_by(&self, pid: i32, start: Option<u64>) -> Option<(SandboxedRun, Option<RunSession>)> {
         let known = self.lock();
-        let run = known.iter().find(|run| run.mark.supervisor_pid == pid && run.is_running())?;
+        let run = known.iter().rev().find(|run| run.mark.supervisor_pid == pid)?;
         let start = start.or_else(|| Process::read(pid).map(|process| process.start));
         (start == Some(run.mark.supervisor_start)).then(|| (run.describe(), run.session.clone()))
     }

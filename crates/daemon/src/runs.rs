@@ -19,6 +19,12 @@ const END_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A run and its newest session, for an event that the run's supervisor sent.
 pub(crate) type SupervisedRun = (SandboxedRun, Option<RunSession>);
 
+/// Whether only the supervisor of a run sends such an event.
+pub(crate) fn is_about_run(event: &Event) -> bool {
+    let name = event.tool.as_ref().map(|tool| tool.name.as_str());
+    name.is_some_and(|name| [NETWORK_CONNECT, SANDBOX_REFUSAL].contains(&name))
+}
+
 impl Daemon {
     /// Sets the level of the sandbox that an event comes from. What the sender claims does not count.
     pub(crate) fn attach_run(&self, peer: Peer, event: &mut Event) {
@@ -38,10 +44,7 @@ impl Daemon {
     /// Returns the run that the caller supervises, if the event is about a connection or a refused access of the run.
     pub(crate) fn supervised_run(&self, peer: Peer, event: &Event) -> Option<SupervisedRun> {
         let Peer::Local { pid: Some(pid), start, .. } = peer else { return None };
-        event
-            .tool
-            .as_ref()
-            .filter(|tool| [NETWORK_CONNECT, SANDBOX_REFUSAL].contains(&tool.name.as_str()))?;
+        is_about_run(event).then_some(())?;
         self.authority.agents.runs.supervised_by(pid, start)
     }
 

@@ -17,6 +17,7 @@ use super::extract::{QueryParams, RequestBody};
 use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
+use crate::runs::is_about_run;
 use crate::{approvals, hook};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -54,7 +55,10 @@ async fn judge(
         // The supervisor reports the connections of an agent and is not an agent itself.
         daemon.prepare_connection(run, &mut event);
     } else {
-        daemon.register_agent(peer, &event.source, 0);
+        // The run of a supervisor may have ended. The supervisor was started by the user and is no agent.
+        if !is_about_run(&event) {
+            daemon.register_agent(peer, &event.source, 0);
+        }
         daemon.prepare(peer, &mut event);
     }
     // Serializing plain data in memory cannot fail.
