@@ -57,6 +57,12 @@ export type CallPage = { /** Value of `before` that requests the next page. */ n
 /** Which tool calls a list contains. */
 export type CallSelection = "notable" | "all";
 
+/** What a call would have lost, saved for `tenterhook undo`. */
+export type CallSnapshot = { /** Bytes that the snapshot keeps in use. */ bytes: number; /** Number of files, links and directories. */ entries: number; /** Id of the call's event, which is also the id of its record; null if it is unknown. */ event: string | null; /** Id of the snapshot; `tenterhook undo ID` restores it. */ id: string; /** Number of paths that could not be saved. */ not_saved: number; /** Root directory of the project. */ project: string; /** Ids of the rules that matched, or `restore` if a restore saved what it replaced. */ reason: string; /** Number of git refs. */ refs: number; /** Whether the user would have been asked without the snapshot. */ replaced_question: boolean; /** The harness's id for the session; null if it is unknown. */ session: string | null; /** Time of the snapshot. */ taken: Timestamp };
+
+/** List of snapshots. */
+export type CallSnapshotList = { /** The snapshots, newest first. */ snapshots: CallSnapshot[] };
+
 /** A file that a session changed. */
 export type ChangedFile = { /** Number of lines added, as far as calls and results report them. */ added: number; /** How the file was changed outside the session; null if it was not changed or this is unknown. */ behind: OutsideChange | null; /** Number of changes. */ changes: number; /** Whether the last change deleted the file or moved it away. */ deleted: boolean; /** Time of the last change. */ last: Timestamp | null; /** Path of the file. */ path: string; /** Number of lines removed, as far as calls and results report them. */ removed: number; /** Path relative to the project. */ shown: string; /** Tools that changed the file. */ tools: string[] };
 
@@ -425,6 +431,21 @@ export type RemovedRecords = { /** Number of the first record. */ from: number; 
 /** Kind of proof that a caller needs. */
 export type RequiredProof = "code" | "tty" | "nothing";
 
+/** What a restore does with one path or git ref. */
+export type RestoreItem = { /** What a restore does. */ action: RestoreItemAction; /** Name of the git ref; null for files. */ git_ref: string | null; /** Absolute path of the file, or of the repository if this is a ref. Bytes that are not UTF-8 are replaced. */ path: string; /** Why the item is not restored, for `conflict` and `blocked`. */ reason: string | null };
+
+/** What a restore does with an item. */
+export type RestoreItemAction = "create" | "replace" | "conflict" | "blocked";
+
+/** What a restore of a snapshot would do. */
+export type RestorePreview = { /** Number of items that were changed after the call. They are replaced only with `force`. */ conflicts: number; /** Paths and git refs that differ from the snapshot. At most 1000. */ items: RestoreItem[]; /** Number of further items, which are not listed. */ more_items: number; /** Number of items that a restore creates or replaces. */ restorable: number; /** The snapshot. */ snapshot: CallSnapshot; /** Number of items that are as they were. */ unchanged: number };
+
+/** Request to restore a snapshot. */
+export type RestoreRequest = { /** Also replace items that were changed after the call. They are saved in another snapshot first. */ force?: boolean; /** Restore only these files and directories. Relative paths are relative to the project. */ paths?: string[]; /** Proof that a user sends the request; needed if `force` replaces something. */ proof?: AuthorityProof };
+
+/** Result of a restore. */
+export type RestoreResult = { /** Id of the snapshot. */ id: string; /** Items that were left as they are. At most 1000. */ left: RestoreItem[]; /** Number of further items that were left, which are not listed. */ more_left: number; /** Number of items that were created or replaced. */ restored: number; /** Id of the snapshot of the replaced items; null if nothing was replaced. Restoring it undoes the restore. */ saved: string | null };
+
 /** New retention limits. A limit that is absent removes nothing. */
 export type RetentionRequest = { /** Maximum age in days or weeks, such as `90d` or `12w`. */ max_age?: string | null; /** Maximum size, such as `500MB` or `2GB`. */ max_size?: string | null; /** Proof that a user sends the request; required if the new limits remove records earlier than before. */ proof?: AuthorityProof };
 
@@ -475,7 +496,7 @@ export type RuleSwitchRequest = { /** Name of the rule pack or id of the rule. *
 export type RuleView = { /** Purpose of the rule. */ description: string; /** Whether the rule is disabled. */ disabled: boolean; /** Whether the rule has expired. */ expired: boolean; /** When the rule expires. */ expires: Timestamp | null; /** Id of the rule. */ id: string; /** Who the rule comes from. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether the rule is locked: it cannot be disabled or overridden. */ locked: boolean; /** Whether the rule is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of the rules that this rule overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the guarded action happened. */ severity: RuleSeverity; /** File that contains the rule. */ source: string; /** The rule's verdict. */ verdict: Decision };
 
 /** A run that its supervisor registers. All processes of the run count as a guarded agent. */
-export type RunRegistration = { /** The program of the run, for users. */ command: string; /** Working directory. */ cwd?: string | null; /** Id of the harness, if the run is a known agent. */ harness?: string | null; /** Id of the run, chosen by the supervisor. Registering it again changes nothing. */ id: EventId; /** Process id of the run's first process, as the daemon sees it. It must descend from the caller. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Root of the project. */ project?: string | null };
+export type RunRegistration = { /** The program of the run, for users. */ command: string; /** Working directory of the run. */ cwd?: string | null; /** Id of the harness, if the run is a known agent. */ harness?: string | null; /** Id of the run, chosen by the supervisor. Registering it again changes nothing. */ id: EventId; /** Process id of the run's first process, as the daemon sees it. It must descend from the caller. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Root of the project. */ project?: string | null };
 
 /** A value together with the hook or rule that produced it. */
 export type Said = { /** The hook or rule that produced the value. */ by: Origin; /** The reason, suggestion, text or modification. */ said: string };
@@ -1248,6 +1269,30 @@ export interface Operations {
     body: undefined;
     gives: SessionTodos;
   };
+  /** What calls would have lost, saved before they ran: the newest first. */
+  listSnapshots: {
+    path: undefined;
+    query: { limit?: number; session?: string };
+    headers: undefined;
+    body: undefined;
+    gives: CallSnapshotList;
+  };
+  /** What a restore of a snapshot would do. The id is that of the snapshot or of the call's event, or `last`. */
+  previewRestore: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: RestorePreview;
+  };
+  /** Restores a snapshot. What was changed after the call stays as it is, unless `force` is set; `force` then needs a proof of the user. */
+  restoreSnapshot: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: RestoreRequest;
+    gives: RestoreResult;
+  };
   /** Live events: `decided`, `session`, `approvals`, `generation`, `verify` and `warning`; `lagged` has the number of missed events. /v1/ledger/tail misses none. */
   stream: {
     path: undefined;
@@ -1344,6 +1389,9 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   followSession: ['GET', '/v1/sessions/{id}/stream'],
   getTimeline: ['GET', '/v1/sessions/{id}/timeline'],
   getSessionTodos: ['GET', '/v1/sessions/{id}/todos'],
+  listSnapshots: ['GET', '/v1/snapshots'],
+  previewRestore: ['GET', '/v1/snapshots/{id}'],
+  restoreSnapshot: ['POST', '/v1/snapshots/{id}/restore'],
   stream: ['GET', '/v1/stream'],
   listTemplates: ['GET', '/v1/templates'],
 };
