@@ -16,6 +16,7 @@ mod ledger_files;
 mod mcp_names;
 mod native_payloads;
 mod option_values;
+mod own_secrets;
 mod patch_tools;
 mod secret_fields;
 mod session_state;

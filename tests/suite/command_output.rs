@@ -92,6 +92,9 @@ fn normalize(text: &str) -> String {
         (r"(?P<before>took_us +)\d+".to_owned(), "${before}[DURATION]"),
         (r"\b\d+(\.\d+)? ?(s|ms|µs)\b".to_owned(), "[DURATION]"),
         (r"\b\d+ bytes in ".to_owned(), "[SIZE] in "),
+        // What sandboxes are possible depends on the machine.
+        (r"^[✓!] sandbox: .*".to_owned(), "[SANDBOX]"),
+        (r"^(?P<before>  sandbox +).*".to_owned(), "${before}[SANDBOX]"),
         (regex::escape(env!("CARGO_PKG_VERSION")), "[VERSION]"),
         (format!(r#""user":"{user}""#), r#""user":"[USER]""#),
         (format!(r"· {user} ·"), "· [USER] ·"),

@@ -514,7 +514,8 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 const MAX_CRATE_LINES: usize = 14_000;
 
 /// Crates above the maximum, with their own limits until they are split.
-const LARGER_CRATES: &[(&str, usize)] = &[];
+const LARGER_CRATES: &[(&str, usize)] =
+    &[("cli", 14_300), ("daemon", 14_200), ("guard", 14_300), ("policy", 14_300), ("shell-facts", 14_300)];
 
 /// Counts the lines of all Rust files below a directory.
 fn count_rust_lines(folder: &Path) -> usize {

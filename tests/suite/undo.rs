@@ -160,6 +160,9 @@ fn same_user_snapshots_are_listed_previewed_and_restored_over_the_api() {
     // Newer work stays, and a guarded agent, which this process is, may not replace it.
     daemon.hook("claude-code", "pre-tool-use", &payload);
     git(&test, &["reset", "-q", "--hard"]);
+    let mut done = payload;
+    done["hook_event_name"] = "PostToolUse".into();
+    daemon.hook("claude-code", "post-tool-use", &done);
     std::thread::sleep(std::time::Duration::from_millis(20));
     test.write("work/a.txt", "newer work\n");
     let id = daemon.request("GET", "/v1/snapshots/last", &Value::Null).1["snapshot"]["id"].clone();

@@ -60,10 +60,10 @@ pub struct CallSnapshotList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestorePreview {
-    /// The snapshot.
+    /// Snapshot that would be restored.
     pub snapshot: CallSnapshot,
     /// Paths and git refs that differ from the snapshot. At most 1000.
-    pub items: Vec<RestoreItem>,
+    pub items: Vec<RestoreStep>,
     /// Number of further items, which are not listed.
     pub more_items: u64,
     /// Number of items that a restore creates or replaces.
@@ -77,7 +77,7 @@ pub struct RestorePreview {
 /// What a restore does with one path or git ref.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RestoreItem {
+pub struct RestoreStep {
     /// Absolute path of the file, or of the repository if this is a ref. Bytes that are not UTF-8 are replaced.
     pub path: String,
     /// Name of the git ref; null for files.
@@ -128,7 +128,7 @@ pub struct RestoreResult {
     /// Number of items that were created or replaced.
     pub restored: u64,
     /// Items that were left as they are. At most 1000.
-    pub left: Vec<RestoreItem>,
+    pub left: Vec<RestoreStep>,
     /// Number of further items that were left, which are not listed.
     pub more_left: u64,
     /// Id of the snapshot of the replaced items; null if nothing was replaced. Restoring it undoes the restore.

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use tenterhook_api::{
-    CallSnapshot, CallSnapshotQuery, RestoreItem, RestoreItemAction, RestorePreview, RestoreRequest,
+    CallSnapshot, CallSnapshotQuery, RestoreStep, RestoreItemAction, RestorePreview, RestoreRequest,
     RestoreResult,
 };
 use tenterhook_event::Timestamp;
@@ -130,12 +130,12 @@ fn to_snapshot(found: SnapshotManifest) -> CallSnapshot {
 }
 
 /// Returns the first items, and the number of the others.
-fn to_items(planned: &[PlannedRestore]) -> (Vec<RestoreItem>, u64) {
+fn to_items(planned: &[PlannedRestore]) -> (Vec<RestoreStep>, u64) {
     let items = planned.iter().take(MAX_ITEMS).map(to_item).collect();
     (items, count(planned.len().saturating_sub(MAX_ITEMS)))
 }
 
-fn to_item(planned: &PlannedRestore) -> RestoreItem {
+fn to_item(planned: &PlannedRestore) -> RestoreStep {
     let (action, reason) = match &planned.action {
         RestoreAction::Create => (RestoreItemAction::Create, None),
         RestoreAction::Replace => (RestoreItemAction::Replace, None),
@@ -143,7 +143,7 @@ fn to_item(planned: &PlannedRestore) -> RestoreItem {
         RestoreAction::Blocked { reason } => (RestoreItemAction::Blocked, Some(reason.clone())),
     };
     let path = planned.path.as_path().to_string_lossy().into_owned();
-    RestoreItem { path, git_ref: planned.git_ref.clone(), action, reason }
+    RestoreStep { path, git_ref: planned.git_ref.clone(), action, reason }
 }
 
 fn count(number: usize) -> u64 {

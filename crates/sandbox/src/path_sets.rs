@@ -79,7 +79,7 @@ pub enum PathAccess {
 /// A path of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PathEntry {
-    /// Absolute path.
+    /// Absolute path outside the sandbox.
     pub path: PathBuf,
     /// What the run may do with the path.
     pub access: PathAccess,

@@ -55,7 +55,7 @@ async fn judge(
         // The supervisor reports the connections of an agent and is not an agent itself.
         daemon.prepare_connection(run, &mut event);
     } else {
-        // The run of a supervisor may have ended. The supervisor was started by the user and is no agent.
+        // The run of a supervisor may have ended. The supervisor was started by the user and is not an agent.
         if !is_about_run(&event) {
             daemon.register_agent(peer, &event.source, 0);
         }
