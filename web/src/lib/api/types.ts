@@ -431,20 +431,20 @@ export type RemovedRecords = { /** Number of the first record. */ from: number; 
 /** Kind of proof that a caller needs. */
 export type RequiredProof = "code" | "tty" | "nothing";
 
-/** What a restore does with one path or git ref. */
-export type RestoreStep = { /** What a restore does. */ action: RestoreItemAction; /** Name of the git ref; null for files. */ git_ref: string | null; /** Absolute path of the file, or of the repository if this is a ref. Bytes that are not UTF-8 are replaced. */ path: string; /** Why the item is not restored, for `conflict` and `blocked`. */ reason: string | null };
-
 /** What a restore does with an item. */
 export type RestoreItemAction = "create" | "replace" | "conflict" | "blocked";
 
 /** What a restore of a snapshot would do. */
-export type RestorePreview = { /** Number of items that were changed after the call. They are replaced only with `force`. */ conflicts: number; /** Paths and git refs that differ from the snapshot. At most 1000. */ items: RestoreStep[]; /** Number of further items, which are not listed. */ more_items: number; /** Number of items that a restore creates or replaces. */ restorable: number; /** The snapshot. */ snapshot: CallSnapshot; /** Number of items that are as they were. */ unchanged: number };
+export type RestorePreview = { /** Number of items that were changed after the call. They are replaced only with `force`. */ conflicts: number; /** Paths and git refs that differ from the snapshot. At most 1000. */ items: RestoreStep[]; /** Number of further items, which are not listed. */ more_items: number; /** Number of items that a restore creates or replaces. */ restorable: number; /** Snapshot that would be restored. */ snapshot: CallSnapshot; /** Number of items that are as they were. */ unchanged: number };
 
 /** Request to restore a snapshot. */
 export type RestoreRequest = { /** Also replace items that were changed after the call. They are saved in another snapshot first. */ force?: boolean; /** Restore only these files and directories. Relative paths are relative to the project. */ paths?: string[]; /** Proof that a user sends the request; needed if `force` replaces something. */ proof?: AuthorityProof };
 
 /** Result of a restore. */
 export type RestoreResult = { /** Id of the snapshot. */ id: string; /** Items that were left as they are. At most 1000. */ left: RestoreStep[]; /** Number of further items that were left, which are not listed. */ more_left: number; /** Number of items that were created or replaced. */ restored: number; /** Id of the snapshot of the replaced items; null if nothing was replaced. Restoring it undoes the restore. */ saved: string | null };
+
+/** What a restore does with one path or git ref. */
+export type RestoreStep = { /** What a restore does. */ action: RestoreItemAction; /** Name of the git ref; null for files. */ git_ref: string | null; /** Absolute path of the file, or of the repository if this is a ref. Bytes that are not UTF-8 are replaced. */ path: string; /** Why the item is not restored, for `conflict` and `blocked`. */ reason: string | null };
 
 /** New retention limits. A limit that is absent removes nothing. */
 export type RetentionRequest = { /** Maximum age in days or weeks, such as `90d` or `12w`. */ max_age?: string | null; /** Maximum size, such as `500MB` or `2GB`. */ max_size?: string | null; /** Proof that a user sends the request; required if the new limits remove records earlier than before. */ proof?: AuthorityProof };
