@@ -10,6 +10,10 @@ export interface Question<T> {
   text?: string;
   /** The change, shown as a diff. */
   diff?: { before: string; after: string; path?: string };
+  /** Items that the action changes. */
+  items?: { name: string; note: string }[];
+  /** Number of further items, which are not listed. */
+  more?: number;
   /** Label of the confirm button. */
   yes?: string;
   danger?: boolean;
