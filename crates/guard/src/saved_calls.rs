@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use tenterhook_api::{
-    CallSnapshot, CallSnapshotQuery, RestoreStep, RestoreItemAction, RestorePreview, RestoreRequest,
-    RestoreResult,
+    CallSnapshot, CallSnapshotQuery, RestoreItemAction, RestorePreview, RestoreRequest, RestoreResult,
+    RestoreStep,
 };
 use tenterhook_event::Timestamp;
 use tenterhook_home::Home;

@@ -29,7 +29,7 @@ mod seatbelt;
 mod system_call_filter;
 pub mod unix_sockets;
 
-pub use file_tree::{DiskTree, TreeEntryKind, FileTree};
+pub use file_tree::{DiskTree, FileTree, TreeEntryKind};
 pub use path_sets::{PathAccess, PathEntry, PathSets, SandboxRoots, UnexpressedRule};
 pub use profile::{NetworkAccess, ProfileError, SandboxProfile, built_in_profiles};
 pub use proposal::ProfileProposal;
