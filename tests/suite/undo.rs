@@ -230,7 +230,7 @@ fn a_snapshot_is_found_by_part_of_its_id_and_by_record_and_session() {
         explained.stderr
     );
     let explained = test.run(&["explain", "--command", "git reset --hard"]);
-    assert!(explained.stdout.contains("runs without this question"), "{}", explained.stdout);
+    assert!(explained.stdout.contains("an agent's call is saved and runs without"), "{}", explained.stdout);
     for (arguments, says) in [
         (&["undo", "3"][..], "nothing was saved for the call of record 3"),
         (&["undo", "9-9"], "unknown snapshot `9-9`"),

@@ -12,7 +12,9 @@ const CLIENT: &str = r#"#!/bin/sh
 for file in "$2" ~/.claude/settings.json "$TENTERHOOK_HOME/bin/tenterhook-hook" "$TENTERHOOK_HOME/mode.json" "$TENTERHOOK_HOME/policy.yaml"; do
     python3 -c 'import sys; open(sys.argv[1], "w").write("{}")' "$file" 2>/dev/null && echo "DONE $file"
 done
-cat "$TENTERHOOK_HOME"/ledger/* "$TENTERHOOK_HOME/run/token" 2>/dev/null | grep -q . && echo "DONE keys"
+for file in "$TENTERHOOK_HOME"/ledger/* "$TENTERHOOK_HOME/run/token"; do
+    cat "$file" 2>/dev/null | grep -q . && echo "DONE $file"
+done
 hook=$(sed -n "s/.*\"command\": \"\(.*pre-tool-use\)\".*/\1/p" "$2" | head -1)
 printf '%s' '{"session_id":"s","cwd":"'"$PWD"'","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf ~/"},"tool_use_id":"t"}' >/tmp/call
 LD_PRELOAD=/tmp/none.so sh -c "$hook" </tmp/call
