@@ -290,7 +290,9 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
         // Other files belong to root, and rarely anything replaces them.
         unreadable: unreadable
             .into_iter()
-            .filter(|path| !is_namespaced || path.starts_with(&plan.roots.home))
+            .filter(|path| {
+                !is_namespaced || path.starts_with(&plan.roots.home) || path.starts_with(&plan.roots.state)
+            })
             .collect(),
         readable: readable.map(|entry| entry.path.clone()).collect(),
         // Without mounts, nothing in the project can be left out: Landlock would then refuse new files beside it.
