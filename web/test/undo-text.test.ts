@@ -89,8 +89,7 @@ test('the result names what was left, also if it is not listed', () => {
   );
 });
 
-test('the contents of a snapshot are files, refs and bytes', () => {
-  expect(contentsText({ entries: 1, bytes: 12 })).toBe('1 file, 12 B');
-  expect(contentsText({ entries: 0, refs: 2, bytes: 0 })).toBe('2 git refs, 0 B');
-  expect(contentsText({ entries: 0, bytes: 0 })).toBe('0 files, 0 B');
+test('the contents of a snapshot are paths, refs and bytes', () => {
+  expect(contentsText({ entries: 1, bytes: 12 })).toBe('1 path, 12 B');
+  expect(contentsText({ entries: 0, refs: 2, bytes: 0 })).toBe('0 paths, 2 git refs, 0 B');
 });

@@ -13,10 +13,9 @@ export function counted(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** What a snapshot contains: `2 files, 1 git ref, 1.2 kB` */
+/** What a snapshot contains: `2 paths, 1 git ref, 1.2 kB`. Files of git, such as the index, are among the paths. */
 export function contentsText(snapshot: { entries: number; refs?: number; bytes: number }): string {
-  const parts = [];
-  if (snapshot.entries > 0 || !snapshot.refs) parts.push(counted(snapshot.entries, 'file'));
+  const parts = [counted(snapshot.entries, 'path')];
   if (snapshot.refs) parts.push(counted(snapshot.refs, 'git ref'));
   return [...parts, bytes(snapshot.bytes)].join(', ');
 }
