@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import { expect, test } from 'vitest';
-import type { RestoreItem, RestoreItemAction, RestorePreview } from '../src/lib/api/types';
+import type { RestoreItemAction, RestorePreview, RestoreStep } from '../src/lib/api/types';
 import {
   affectedCount,
   affectedItems,
@@ -11,7 +11,7 @@ import {
   resultText,
 } from '../src/lib/undo-text';
 
-const item = (action: RestoreItemAction, path: string, git_ref: string | null = null): RestoreItem => ({
+const item = (action: RestoreItemAction, path: string, git_ref: string | null = null): RestoreStep => ({
   action,
   path,
   git_ref,

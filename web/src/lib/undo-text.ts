@@ -2,7 +2,7 @@
 
 // Texts about saved calls and their restore.
 
-import type { RestoreItem, RestorePreview, RestoreResult } from './api/types';
+import type { RestorePreview, RestoreResult, RestoreStep } from './api/types';
 import { below, bytes, count } from './format';
 
 /** Reason of a snapshot that a restore took of what it replaced. */
@@ -21,7 +21,7 @@ export function contentsText(snapshot: { entries: number; refs?: number; bytes: 
 }
 
 /** Path of an item relative to the project, or the name of a git ref. */
-export function itemName(item: RestoreItem, project: string): string {
+export function itemName(item: RestoreStep, project: string): string {
   return item.git_ref ?? below(item.path, project);
 }
 
@@ -41,7 +41,7 @@ export function previewText(preview: RestorePreview): string {
 }
 
 /** Items that a restore creates or replaces. Newer work is among them only with `force`. */
-export function affectedItems(preview: RestorePreview, force: boolean): RestoreItem[] {
+export function affectedItems(preview: RestorePreview, force: boolean): RestoreStep[] {
   return preview.items.filter(
     ({ action }) => action === 'create' || action === 'replace' || (force && action === 'conflict'),
   );
