@@ -24,6 +24,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -105,13 +106,15 @@ def enter_namespace() -> None:
 
 def cover_home(directory: Path, program: Path) -> None:
     """Show the guards below STAGE, then mount an empty file system over /home."""
-    floor = Path("/tmp") / f"tenterhook-floor-{os.getpid()}"
+    # The process has id 1 in its namespace, so the id does not tell two runs apart.
+    floor = Path(tempfile.mkdtemp(prefix="tenterhook-floor-")) / "floor"
     call("cc", "-O2", "-static", "-o", floor, REPOSITORY / "benches/c/reader.c")
     call("mount", "-t", "tmpfs", "tmpfs", STAGE)
     for name, source in (("peers", directory.resolve()), ("tenterhook", program.resolve().parent)):
         (STAGE / name).mkdir()
         call("mount", "--bind", source, STAGE / name)
     shutil.move(str(floor), STAGE / "floor")
+    floor.parent.rmdir()
     call("mount", "-t", "tmpfs", "tmpfs", "/home")
     os.makedirs(PROJECT)
     os.chdir(PROJECT)
@@ -122,7 +125,7 @@ def environment() -> dict[str, str]:
     return {"HOME": "/home/user", "PATH": os.environ["PATH"], "TERM": "dumb"}
 
 
-def prepare_guards() -> dict[str, list[str]]:
+def prepare_guards(with_peers: bool = True) -> dict[str, list[str]]:
     """The command that Claude Code would start for each guard."""
     tenterhook = str(STAGE / "tenterhook/tenterhook")
     os.makedirs("/home/user/.claude")
@@ -142,7 +145,7 @@ def prepare_guards() -> dict[str, list[str]]:
     # Claude Code passes each command to a shell. The command of the installed hook is already quoted for a
     # shell.
     here = {name: command for name, command in guards.items() if name == "tenterhook" or shutil.which(command[0])}
-    for name in guards.keys() - here.keys():
+    for name in guards.keys() - here.keys() if with_peers else ():
         print(f"SKIPPED: {name} is not installed", file=sys.stderr)
     quoted = {name: command[0] if name == "tenterhook" else shlex.join(command) for name, command in here.items()}
     return {name: ["/bin/sh", "-c", text] for name, text in quoted.items()}

@@ -11,10 +11,13 @@ A corpus is one of these, recognised by its path:
     DIRECTORY         RedCode-Exec (`bash2text_dataset_json`) or Atomic Red Team (`atomics`): dangerous commands
     DIRECTORY         unpacked packages, one directory each: the harmless commands of their makefiles, scripts and tests
 
-Plain commands are evaluated by `tenterhook judge`. Lines with files or steps, and commands that write files, are sent
-through the hook in an empty home, so that sessions and files affect the verdicts. Everything runs with HOME=/home/user on an empty file
-system that is mounted over /home in a mount namespace; nothing is executed. This needs root or unprivileged user
-namespaces.
+Plain commands are evaluated by `tenterhook rules judge`. Lines with files or steps, and commands that write files, are sent
+through the installed hook, each in a session of its own, so that sessions and files affect the verdicts. Everything
+runs with HOME=/home/user on an empty file system that is mounted over /home in a mount namespace. This needs root or unprivileged user namespaces.
+
+Commands are not executed, with one exception: if bubblewrap is installed, a step of a session that no rule stops is
+carried out in a sandbox before the next step is evaluated, so that the next step finds the files that it wrote. The
+sandbox has no network and no other process, and only the project and /tmp are writable.
 
 Only numbers are printed, never lines: rules must not be tuned to what is measured here.
 """
@@ -23,11 +26,13 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import json
 import math
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -50,6 +55,9 @@ REDCODE_EVERYDAY = {7, 11, 13, 21}
 # Techniques of Atomic Red Team whose commands do harm, with the reasons.
 ATOMIC_RELEVANT = Path(__file__).resolve().parent / "atomic-relevant.json"
 SLOWEST_SHOWN = 3
+STEP_TIMEOUT_SECONDS = 5
+# A repository with one commit, which is copied into the project.
+REPOSITORY_TEMPLATE = HOME / ".cache/template.git"
 
 
 def read_corpus(path: Path) -> list[dict]:
@@ -148,10 +156,10 @@ def is_plain_command(line: dict) -> bool:
 
 
 class Judge:
-    """`tenterhook judge`, asked line by line."""
+    """`tenterhook rules judge`, asked line by line."""
 
     def __init__(self, program: str) -> None:
-        words = [program, "judge", "--jsonl", "-", "--cwd", PROJECT]
+        words = [program, "rules", "judge", "--jsonl", "-", "--cwd", PROJECT]
         self.process = subprocess.Popen(words, env=compare.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def verdict(self, line: dict) -> tuple[str, float]:
@@ -166,46 +174,100 @@ class Judge:
         self.process.wait()
 
 
-def hook_verdict(program: str, line: dict) -> str:
+def hook_verdict(hooks: dict[str, list[str]], line: dict) -> str:
     """The verdict on a line, sent through the hook in a session of its own.
 
     A dangerous sequence is stopped if one of its steps is stopped, so the strictest verdict of its steps is returned. For
     a harmless sequence, the verdict on the last step is returned, because rules may ask about an earlier step on purpose,
     such as reading a secret. A step with the verdict `ask` or `deny` is not carried out."""
-    for name in (HOME / "project", HOME / ".local", HOME / ".config"):
-        shutil.rmtree(name, ignore_errors=True)
+    shutil.rmtree(HOME / "project", ignore_errors=True)
+    if os.path.ismount("/tmp"):
+        for path in Path("/tmp").iterdir():
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     if line.get("tree"):
         shutil.copytree(line["tree"], PROJECT, symlinks=True, ignore=shutil.ignore_patterns("node_modules"))
     os.makedirs(PROJECT, exist_ok=True)
-    for name, content in line.get("files", {}).items():
-        path = Path(PROJECT) / os.path.expanduser(name)
+    # A snapshot replaces questions about work in a repository, so dangerous lines are evaluated without one.
+    if not line["bad"]:
+        shutil.copytree(REPOSITORY_TEMPLATE, Path(PROJECT) / ".git", dirs_exist_ok=True)
+    files = {Path(PROJECT) / name.replace("~", str(HOME), 1): content for name, content in line.get("files", {}).items()}
+    for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content))
+    try:
+        return session_verdict(hooks, line)
+    finally:
+        for path in files:
+            path.unlink(missing_ok=True)
+
+
+def session_verdict(hooks: dict[str, list[str]], line: dict) -> str:
+    """The verdict on the steps of a line."""
     steps = line.get("steps") or [line]
     strictness = ("none", "ask", "deny", "error")
     strictest = "none"
     for number, step in enumerate(steps):
-        reply = send(program, line, step, number, "PreToolUse")
+        reply = send(hooks, line, step, number, "PreToolUse")
         strictest = max(strictest, reply, key=strictness.index) if line["bad"] else reply
         if reply in ("deny", "ask"):
             continue
         write_step_file(step)
         if number < len(steps) - 1:
-            send(program, line, step, number, "PostToolUse")
+            run_step(step)
+            send(hooks, line, step, number, "PostToolUse")
     return strictest
 
 
+def run_step(step: dict) -> None:
+    """Carries out a command in a sandbox without network, with an empty home. The project and /tmp keep its files."""
+    if "command" not in step or not shutil.which("bwrap"):
+        return
+    words = ["bwrap", "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+             "--symlink", "usr/lib64", "/lib64", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/home", "--bind", PROJECT, PROJECT,
+             "--bind", "/tmp", "/tmp", "--chdir", PROJECT, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
+             "--setenv", "HOME", str(HOME), "--setenv", "PATH", "/usr/bin:/usr/sbin", "bash", "-c", step["command"]]
+
+    def limit() -> None:
+        for kind, most in ((resource.RLIMIT_NPROC, 512), (resource.RLIMIT_AS, 1 << 30), (resource.RLIMIT_FSIZE, 1 << 24), (resource.RLIMIT_CPU, 2)):
+            resource.setrlimit(kind, (most, most))
+
+    try:
+        subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=STEP_TIMEOUT_SECONDS,
+                       preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        pass
+
+
 def write_step_file(step: dict) -> None:
-    """Writes the file that a `Write` step creates. No other step has an effect here."""
+    """Writes the file that a `Write` step creates."""
     given = step.get("input") or {}
     if step.get("tool") == "Write" and isinstance(given.get("content"), str) and given.get("file_path"):
         path = Path(PROJECT) / os.path.expanduser(given["file_path"])
         if str(path).startswith(("/home/", "/tmp/")):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(given["content"])
+            # A step may have created something else with this name.
+            with contextlib.suppress(FileExistsError, IsADirectoryError, NotADirectoryError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(given["content"])
 
 
-def send(program: str, line: dict, step: dict, number: int, event: str) -> str:
+def create_template() -> None:
+    """Create the repository that harmless lines find in their project."""
+    directory = Path(tempfile.mkdtemp(dir=HOME))
+    for words in (("init", "--quiet", "--initial-branch=main"), ("config", "user.name", "user"), ("config", "user.email", "user@example.com"),
+                  ("commit", "--quiet", "--allow-empty", "--message=first")):
+        subprocess.run(["git", *words], env=compare.environment(), cwd=directory, check=True)
+    REPOSITORY_TEMPLATE.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(str(directory / ".git"), REPOSITORY_TEMPLATE)
+    directory.rmdir()
+
+
+def installed_hooks() -> dict[str, list[str]]:
+    """The commands that Claude Code starts before and after a call."""
+    hooks = json.loads((HOME / ".claude/settings.json").read_text())["hooks"]
+    return {event: ["/bin/sh", "-c", hooks[event][0]["hooks"][0]["command"]] for event in ("PreToolUse", "PostToolUse")}
+
+
+def send(hooks: dict[str, list[str]], line: dict, step: dict, number: int, event: str) -> str:
     tool, given = ("Bash", {"command": step["command"]}) if "command" in step else (step["tool"], step["input"])
     payload = {
         "session_id": f"score-{line['id']}", "transcript_path": "/home/user/t.jsonl", "cwd": PROJECT, "permission_mode": "default",
@@ -213,8 +275,7 @@ def send(program: str, line: dict, step: dict, number: int, event: str) -> str:
     }
     if event == "PostToolUse":
         payload["tool_response"] = {"stdout": step.get("output", ""), "stderr": "", "interrupted": False}
-    words = [program, "hook", "claude-code", "pre-tool-use" if event == "PreToolUse" else "post-tool-use"]
-    ran = subprocess.run(words, input=json.dumps(payload), env=compare.environment(), capture_output=True, text=True, cwd=PROJECT)
+    ran = subprocess.run(hooks[event], input=json.dumps(payload), env=compare.environment(), capture_output=True, text=True, cwd=PROJECT)
     if ran.returncode == 2:
         return "deny"
     try:
@@ -262,11 +323,14 @@ def measure(arguments: argparse.Namespace) -> None:
     corpora = {str(path): sampled(read_corpus(Path(path)), arguments.sample) for path in arguments.corpora}
     out = open(arguments.out, "w", encoding="utf-8") if arguments.out else None
     compare.cover_home(Path(arguments.peers or tempfile.mkdtemp()), Path(arguments.tenterhook))
+    # Steps of sessions write to this directory.
+    if not any(Path(path).resolve().is_relative_to("/tmp") for path in arguments.corpora):
+        compare.call("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", "/tmp")
     program = str(compare.STAGE / "tenterhook/tenterhook")
-    peers = {}
-    if arguments.peers:
-        peers = {name: words for name, words in compare.prepare_guards().items() if name not in (compare.FLOOR, "tenterhook")}
-        subprocess.run([program, "stop", "--yes"], env=compare.environment(), capture_output=True)
+    guards = compare.prepare_guards(with_peers=arguments.peers is not None)
+    peers = {name: words for name, words in guards.items() if arguments.peers and name not in (compare.FLOOR, "tenterhook")}
+    hooks = installed_hooks()
+    create_template()
     report = {"at": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "program": compare.first_line(program, "--version"),
               "commit": os.environ.get("TENTERHOOK_COMMIT", ""), "sources": {}}
     print(f"{'SOURCE':<35}{'GUARD':<15}{'BAD':>6} {'STOPPED':>22}{'GOOD':>7} {'FALSE ALARMS':>22}{'DENIED':>7}{'ERRORS':>7}")
@@ -277,7 +341,7 @@ def measure(arguments: argparse.Namespace) -> None:
                 verdict, took = judge.verdict(line)
                 times.append((took, line["id"]))
             else:
-                verdict = hook_verdict(program, line)
+                verdict = hook_verdict(hooks, line)
             verdicts.append(verdict)
         judge.close()
         print_scores(name, "tenterhook", lines, verdicts)
@@ -289,6 +353,7 @@ def measure(arguments: argparse.Namespace) -> None:
             peer_verdicts = compare.judge_corpus(peer, words, plain)
             print_scores(name, peer, plain, peer_verdicts)
             report["sources"][name][peer] = collections.Counter(zip([line["bad"] for line in plain], peer_verdicts))
+    subprocess.run([program, "stop", "--yes"], env=compare.environment(), capture_output=True)
     if out:
         with out:
             counts = {source: {guard: {f"{'bad' if bad else 'good'} {verdict}": number for (bad, verdict), number in counter.items()}

@@ -280,6 +280,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-setup",
             "tenterhook-shim",
             "tenterhook-telemetry",
+            "tenterhook-terminal-text",
         ],
     ),
     (
@@ -396,8 +397,10 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-paths",
             "tenterhook-policy",
             "tenterhook-records",
+            "tenterhook-report",
             "tenterhook-rulebook",
             "tenterhook-terminal-text",
+            "tenterhook-undo",
         ],
     ),
     (
@@ -463,7 +466,6 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-terminal-text",
             "tenterhook-transcript",
             "tenterhook-tui",
-            "tenterhook-undo",
         ],
     ),
     ("tenterhook-client", &["tenterhook-proto"]),

@@ -81,7 +81,10 @@ fn yes_makes_the_marked_choices_and_a_second_call_changes_nothing() {
     assert_eq!(results(&report), with("done"));
     assert_eq!(report["steps"][1]["detail"], json!({"guarded": ["claude-code", "codex"]}));
     assert_eq!(report["steps"][2]["detail"], json!({"how": "background"}));
-    assert_eq!(report["steps"][4]["detail"], json!({"mode": "enforce", "changed": false}));
+    assert_eq!(
+        report["steps"][4]["detail"],
+        json!({"mode": "enforce", "level": "standard", "changed": false})
+    );
     assert_eq!(test.run(&["status"]).exit, 0, "the daemon runs");
     let detected = test.run(&["detect", "--json"]).json();
     let wired = |id: &str| {
@@ -319,7 +322,7 @@ fn on_a_terminal_each_step_is_one_screen() {
     let mode = user.expect("`q`: stop here. ");
     assert!(mode.contains("(•)  1 stop calls and ask"), "{mode}");
     screens.push(mode);
-    user.type_text("2\n");
+    user.type_text("5\n");
     user.expect("`q`: stop here. ");
     user.type_text("\n");
     user.expect("Type `mode monitor` to continue: ");
@@ -346,6 +349,33 @@ fn on_a_terminal_each_step_is_one_screen() {
             assert!(line.trim_end().width() <= COLUMNS, "{line}");
         }
     }
+}
+
+#[test]
+fn the_level_of_the_rules_is_chosen_too() {
+    let test = user_with_agents();
+    let level = || test.run(&["rules", "level", "--json"]).json()["level"].clone();
+    let mut user = Conversation::start(&test, &["--only", "mode"]);
+    let screen = user.expect("`q`: stop here. ");
+    assert!(screen.contains("(•)  1 stop calls and ask, as the rules say  standard"), "{screen}");
+    user.type_text("3\n");
+    user.expect("`q`: stop here. ");
+    user.type_text("\n");
+    user.expect("mode: enforce, level: strict");
+    assert_eq!((user.exit(), level()), (0, json!("strict")));
+
+    // A lower level needs a confirmation.
+    std::fs::remove_file(test.home().join("init.json")).unwrap();
+    let mut user = Conversation::start(&test, &["--only", "mode"]);
+    let screen = user.expect("`q`: stop here. ");
+    assert!(screen.contains("(•)  3 ask more"), "the current level is marked: {screen}");
+    user.type_text("2\n");
+    user.expect("`q`: stop here. ");
+    user.type_text("\n");
+    user.expect("Type `rules level` to continue: ");
+    user.type_text("rules level\n");
+    user.expect("mode: enforce, level: relaxed");
+    assert_eq!((user.exit(), level()), (0, json!("relaxed")));
 }
 
 #[test]

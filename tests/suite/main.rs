@@ -45,6 +45,7 @@ mod daemon_reload;
 mod daemon_telemetry;
 mod dashboard;
 mod dashboard_api;
+mod dashboard_calls;
 mod demo;
 mod doctor;
 mod doctor_prove;

@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::terminal_user::SocketDaemon;
+use crate::tui_screen::Screen;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -118,6 +119,115 @@ fn the_daemon_saves_discarded_work_too() {
     let restored = test.run(&["undo", "last"]);
     assert_eq!(restored.exit, 0, "{}{}", restored.stdout, restored.stderr);
     assert_eq!(read(&test, "a.txt"), "uncommitted\n");
+}
+
+#[test]
+fn same_user_snapshots_are_listed_previewed_and_restored_over_the_api() {
+    let test = repository();
+    let daemon = SocketDaemon::of(&test);
+    let (status, empty) = daemon.request("GET", "/v1/snapshots", &Value::Null);
+    assert_eq!((status, &empty), (200, &json!({"snapshots": []})));
+    assert_eq!(daemon.request("GET", "/v1/snapshots/last", &Value::Null).0, 404);
+
+    let payload: Value = serde_json::from_str(&test.bash("git reset --hard")).unwrap();
+    daemon.hook("claude-code", "pre-tool-use", &payload);
+    git(&test, &["reset", "-q", "--hard"]);
+    let listed = daemon.request("GET", "/v1/snapshots?session=s-1", &Value::Null).1;
+    let snapshot = &listed["snapshots"][0];
+    assert_eq!((&snapshot["reason"], &snapshot["replaced_question"]), (&json!("git-discard"), &json!(true)));
+    let none = daemon.request("GET", "/v1/snapshots?session=other", &Value::Null).1;
+    assert_eq!(none, json!({"snapshots": []}));
+
+    // The id of the event is the id of the record.
+    let event = snapshot["event"].as_str().unwrap().to_owned();
+    let preview = daemon.request("GET", &format!("/v1/snapshots/{event}"), &Value::Null).1;
+    assert_eq!(preview["restorable"], 1, "{preview}");
+    let path = preview["items"][0]["path"].as_str().unwrap();
+    assert!(path.ends_with("work/a.txt"), "{preview}");
+    assert_eq!(read(&test, "a.txt"), "committed\n", "a preview changes nothing");
+
+    let restore = format!("/v1/snapshots/{}/restore", snapshot["id"].as_str().unwrap());
+    let (status, unknown) = daemon.request("POST", &restore, &json!({"forced": true}));
+    assert_eq!(status, 400, "{unknown}");
+    let (status, result) = daemon.request("POST", &restore, &json!({"paths": ["notes.txt"]}));
+    assert_eq!((status, &result["restored"]), (200, &json!(0)), "{result}");
+    let (status, result) = daemon.request("POST", &restore, &json!({}));
+    assert_eq!((status, &result["restored"]), (200, &json!(1)), "{result}");
+    assert_eq!(read(&test, "a.txt"), "uncommitted\n");
+    let recorded = test.last_change();
+    assert_eq!((&recorded["what"], &recorded["detail"]["restored"]), (&json!("undo"), &json!(1)));
+
+    // Newer work stays, and a guarded agent, which this process is, may not replace it.
+    daemon.hook("claude-code", "pre-tool-use", &payload);
+    git(&test, &["reset", "-q", "--hard"]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    test.write("work/a.txt", "newer work\n");
+    let id = daemon.request("GET", "/v1/snapshots/last", &Value::Null).1["snapshot"]["id"].clone();
+    let restore = format!("/v1/snapshots/{}/restore", id.as_str().unwrap());
+    let (status, result) = daemon.request("POST", &restore, &json!({}));
+    assert_eq!((status, &result["left"][0]["action"]), (200, &json!("conflict")), "{result}");
+    for proof in [json!({}), json!({"tty": true}), json!({"code": "123456"})] {
+        let (status, refused) = daemon.request("POST", &restore, &json!({"force": true, "proof": proof}));
+        assert_eq!(status, 403, "{refused}");
+    }
+    assert_eq!(read(&test, "a.txt"), "newer work\n");
+    assert_eq!(test.last_change()["what"], "undo force", "the attempts are recorded");
+}
+
+#[test]
+fn a_call_is_undone_from_the_page_of_its_session() {
+    let test = repository();
+    let daemon = SocketDaemon::of(&test);
+    let payload: Value = serde_json::from_str(&test.bash("git reset --hard")).unwrap();
+    daemon.hook("claude-code", "pre-tool-use", &payload);
+    git(&test, &["reset", "-q", "--hard"]);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    screen.shows("git reset --hard");
+    screen.press(&["2"]);
+    screen.shows("claude-code");
+    screen.press(&["Enter"]);
+    screen.shows("Can be undone 1");
+    screen.press(&["u"]);
+    screen.shows("Restore 1 items that a call lost (git-discard)?");
+    assert_eq!(read(&test, "a.txt"), "committed\n", "the view asks first");
+    screen.press(&["y"]);
+    screen.shows("1 restored, 0 left");
+    assert_eq!(read(&test, "a.txt"), "uncommitted\n");
+    screen.press(&["u"]);
+    screen.shows("nothing to undo");
+}
+
+#[test]
+fn a_snapshot_is_found_by_part_of_its_id_and_by_record_and_session() {
+    let test = repository();
+    assert_eq!(test.run(&["undo", "last"]).exit, 2);
+    assert!(test.run(&["undo", "last"]).stderr.contains("nothing to undo"));
+    assert_eq!(discard(&test, &["reset", "--hard"]), "none");
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    let listed = test.run(&["undo", "list"]);
+    assert!(listed.stdout.contains("Bash git reset --hard"), "{}", listed.stdout);
+    let id = test.run(&["undo", "list", "--json"]).json()["snapshots"][0]["id"].as_str().unwrap().to_owned();
+    let (_, end) = id.split_once('-').unwrap();
+    assert!(end.contains('-'), "{id}");
+    for arguments in [&["undo", end][..], &["undo", "--session", "last"], &["undo", "--session", "S-"]] {
+        let planned = test.run(&[arguments, &["--dry-run"]].concat());
+        assert_eq!(planned.exit, 0, "{arguments:?}: {}", planned.stderr);
+        assert!(planned.stdout.contains("1 to restore"), "{arguments:?}: {}", planned.stdout);
+    }
+    let explained = test.run(&["explain", "1"]);
+    assert!(explained.stdout.contains("`tenterhook undo 1` restores it"), "{}", explained.stdout);
+    let explained = test.run(&["explain", "--command", "git reset --hard"]);
+    assert!(explained.stdout.contains("runs without this question"), "{}", explained.stdout);
+    for (arguments, says) in [
+        (&["undo", "2"][..], "nothing was saved for the call of record 2"),
+        (&["undo", "9-9"], "unknown snapshot `9-9`"),
+        (&["undo", "nonsense"], "no snapshot or record `nonsense`"),
+        (&["undo", "--session", "other"], "nothing was saved in session `other`"),
+    ] {
+        let refused = test.run(arguments);
+        assert_eq!(refused.exit, 2);
+        assert!(refused.stderr.contains(says), "{arguments:?}: {}", refused.stderr);
+    }
 }
 
 #[test]

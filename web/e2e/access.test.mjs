@@ -31,7 +31,7 @@ test('the link is removed from the URL once it is used, and works once', async (
   assert.equal(page.url(), 'about:blank', 'no step leads back to it');
   const thief = await it.open({ link, expected: REFUSED });
   await thief.getByText('Not signed in').waitFor();
-  await thief.getByText('this link was used already').waitFor();
+  await thief.getByText('this link was already used').waitFor();
   assert.deepEqual([...page.wrong, ...thief.wrong], []);
 });
 

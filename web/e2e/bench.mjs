@@ -71,7 +71,7 @@ try {
     const link = daemon.link();
     const began = performance.now();
     await page.goto(link);
-    await page.getByRole('grid', { name: 'Live decisions' }).getByRole('row').nth(1).waitFor();
+    await page.getByRole('grid', { name: 'Live calls' }).getByRole('row').nth(1).waitFor();
     loads.push(performance.now() - began);
     await page.context().close();
   }
@@ -96,7 +96,7 @@ try {
     }));
     return route.fulfill({ json: { lines, next: null, size: MILLION } });
   });
-  await page.goto(`${daemon.origin}/#/decisions`);
+  await page.goto(`${daemon.origin}/#/decisions?show=records&since=all`);
   await page.getByText('1,000,000').first().waitFor();
   for (const [name, turn] of [
     ['slowly', 7],
@@ -109,7 +109,7 @@ try {
   await page.context().close();
 
   const watched = await open(browser, daemon);
-  await watched.getByRole('grid', { name: 'Live decisions' }).getByRole('row').nth(1).waitFor();
+  await watched.getByRole('grid', { name: 'Live calls' }).getByRole('row').nth(1).waitFor();
   const measured = frames(watched, 8000, 0);
   const began = performance.now();
   let sent = 0;

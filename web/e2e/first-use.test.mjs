@@ -56,7 +56,7 @@ test('the labels of a chart with little data are different from each other', asy
     };
   });
   await page.reload();
-  for (const label of ['Decisions per minute, last hour', 'Decision time, last hour']) {
+  for (const label of ['Decisions, last 24 hours', 'Decision time, last 24 hours']) {
     await page.waitForFunction((name) => window.drawn.some(([of]) => of === name), label);
     const ticks = await page.evaluate(
       (name) =>
@@ -122,7 +122,7 @@ test('a hook that denies is named wherever the call is shown', async () => {
   const page = await it.open();
   await tool(it.daemon, 'by-hook', 'Bash', { command: 'docker ps' });
   await page.setViewportSize({ width: 1440, height: 900 });
-  const feed = page.getByRole('grid', { name: 'Live decisions' });
+  const feed = page.getByRole('grid', { name: 'Live calls' });
   await feed.getByRole('gridcell', { name: 'hook:guard' }).waitFor();
   await visit(page, it.daemon, 'decisions?verdict=deny', 'Decisions');
   await page.getByRole('gridcell', { name: 'hook:guard' }).click();

@@ -31,19 +31,36 @@ async function problems(page) {
   );
 }
 
+/** Pages with details or in another state, in addition to those of the navigation. */
+const more = (session) => [
+  `sessions/${session}`,
+  'decisions?show=all',
+  'decisions?show=records&since=all&leaf=2',
+  'rules?rule=recursive-delete',
+  'rules/new',
+  'hooks/templates',
+  'hooks/build',
+];
+
 for (const colorScheme of ['light', 'dark']) {
-  test(`no serious accessibility problem, ${colorScheme}`, async () => {
-    // axe is injected from outside, which the page's own policy would not allow.
-    const page = await it.open({ colorScheme, bypassCSP: true });
-    const session = encodeURIComponent(`claude-code:${it.made}`);
-    const all = (await pages(page)).map(({ path }) => path);
-    for (const path of [...all, `sessions/${session}`, 'decisions?verdict=deny&leaf=2']) {
-      await page.goto(at(it.daemon, path));
-      await page.waitForTimeout(600);
-      await page.addScriptTag({ content: AXE });
-      assert.deepEqual(await problems(page), [], path);
-    }
-  });
+  for (const [width, height] of [
+    [390, 844],
+    [1024, 768],
+    [1440, 900],
+  ]) {
+    test(`no serious accessibility problem, ${colorScheme}, ${width} pixels`, async () => {
+      // axe is injected from outside, which the page's own policy would not allow.
+      const page = await it.open({ colorScheme, bypassCSP: true, viewport: { width, height } });
+      const all = (await pages(page)).map(({ path }) => path);
+      for (const path of [...all, ...more(encodeURIComponent(`claude-code:${it.made}`))]) {
+        await page.goto(at(it.daemon, path));
+        await page.getByText('Loading the rules…').waitFor({ state: 'detached', timeout: 20_000 });
+        await page.waitForTimeout(600);
+        await page.addScriptTag({ content: AXE });
+        assert.deepEqual(await problems(page), [], path);
+      }
+    });
+  }
 }
 
 test('the theme follows the system, and can be chosen', async () => {

@@ -51,6 +51,66 @@ after(async () => {
   await daemon?.stop();
 });
 
+test('a waiting call is in the title, the icon and a banner on every page', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/sessions`);
+  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+  const waits = codex('make banner');
+  const banner = page.getByRole('status').filter({ hasText: 'codex waits for your approval' });
+  await banner.getByText('make banner').waitFor({ timeout: 3000 });
+  await banner.getByText(/denied in \d+ (s|min)/).waitFor();
+  assert.equal(await page.title(), '(1) Sessions · Tenterhook');
+  const icon = () => page.locator('link[rel="icon"]').getAttribute('href');
+  const address = await icon();
+  assert.match(address, /favicon-pending/);
+  const picture = await page.evaluate(async (url) => (await fetch(url)).status, address);
+  assert.equal(picture, 200);
+  await accessible(page, 'approval-banner');
+  await banner.getByRole('button', { name: 'Approve with code…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await banner.getByRole('button', { name: 'Deny' }).click();
+  assert.equal((await waits).hookSpecificOutput.permissionDecision, 'deny');
+  await banner.waitFor({ state: 'detached' });
+  assert.equal(await page.title(), 'Sessions · Tenterhook');
+  assert.equal(await icon(), '/favicon.svg');
+  assert.deepEqual(page.wrong, []);
+});
+
+test('a notification tells about a waiting call if the user wants it', async () => {
+  const page = await open(browser, daemon, { link: '' });
+  // The browser has no notifications without a screen, so the page gets a class that records them.
+  await page.addInitScript(() => {
+    globalThis.shown = [];
+    globalThis.Notification = class {
+      static permission = 'granted';
+      static requestPermission = async () => 'granted';
+      constructor(title, options) {
+        globalThis.shown.push([title, options.body]);
+      }
+    };
+    document.hasFocus = () => false;
+  });
+  await page.goto(daemon.link());
+  await page.goto(`${daemon.origin}/#/approvals`);
+  await page.getByText('No pending approvals').waitFor();
+  const first = codex('make quiet');
+  await page.getByRole('heading', { name: 'make quiet' }).waitFor();
+  assert.deepEqual(await page.evaluate(() => globalThis.shown), [], 'the user did not ask for notifications');
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await first;
+  await page.getByRole('button', { name: 'Notify me' }).click();
+  await page.getByRole('button', { name: 'Notifications on' }).waitFor();
+  const second = codex('make noise');
+  await page.getByRole('heading', { name: 'make noise' }).waitFor();
+  assert.deepEqual(await page.evaluate(() => globalThis.shown), [
+    ['codex waits for your approval', 'make noise'],
+  ]);
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await second;
+  assert.deepEqual(page.wrong, []);
+});
+
 test('an approval is given, and a denial has a reason', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/approvals`);

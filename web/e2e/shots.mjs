@@ -1,39 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Screenshots of every page in e2e/out for review; with SHOTS=docs also those of the guide.
+// Screenshots of every page at three widths in e2e/out for review. With SHOTS=docs, those of the guide too: the
+// pictures of its text as PNG, and every page at every width as WebP.
 
-import { mkdirSync } from 'node:fs';
-import { test } from 'node:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { lived } from './lib/data.mjs';
+import { launch } from './lib/browser.mjs';
+import { claude, lived } from './lib/data.mjs';
 import { at, pages, world } from './lib/world.mjs';
 
 const OUT = fileURLToPath(new URL('./out/', import.meta.url));
 const DOCS = fileURLToPath(new URL('../../docs/assets/', import.meta.url));
-const it = world(lived);
+const WIDTHS = [390, 1024, 1440];
+const GUIDE_PICTURES = ['now', 'session', 'decision'];
+const isForDocs = process.env.SHOTS === 'docs';
+
+const POLICY = `version: 1
+rules:
+  - {id: ask-deploy, match: {shell: {program: [deploy]}}, verdict: ask, reason: A person starts each deployment.}
+`;
+
+const it = world(async (daemon) => {
+  writeFileSync(`${daemon.home}/th/policy.yaml`, POLICY);
+  const session = await lived(daemon);
+  const call = { tool_name: 'Bash', tool_input: { command: 'make check' }, tool_use_id: 'toolu_failing' };
+  await claude(daemon, session, 'PreToolUse', call);
+  await claude(daemon, session, 'PostToolUseFailure', {
+    ...call,
+    error: 'exit code 2: 1 of 214 tests failed',
+  });
+  return session;
+});
+
+/** A call of Codex, which waits for an approval while the pictures are taken. */
+const waitingCall = (daemon) =>
+  daemon.hook('codex', 'pre-tool-use', {
+    session_id: 'release',
+    turn_id: 't',
+    cwd: '/home/dev/shop',
+    hook_event_name: 'PreToolUse',
+    model: 'gpt-5-codex',
+    permission_mode: 'default',
+    tool_name: 'Bash',
+    tool_input: { command: 'deploy --stage production shop' },
+    tool_use_id: 'u',
+  });
+
+let converter;
+before(async () => {
+  if (!isForDocs) return;
+  const browser = await launch();
+  converter = { browser, page: await browser.newPage() };
+});
+after(() => converter?.browser.close());
+
+/** Converts a picture to WebP in the browser, so that no other program is needed. */
+async function toWebp(png) {
+  const data = await converter.page.evaluate(async (base64) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    canvas.getContext('2d').drawImage(image, 0, 0);
+    return canvas.toDataURL('image/webp', 0.75).split(',')[1];
+  }, png.toString('base64'));
+  return Buffer.from(data, 'base64');
+}
+
+async function shotsOf(page) {
+  const session = encodeURIComponent(`claude-code:${it.made}`);
+  const { lines } = (await it.daemon.ask('GET', '/v1/ledger/lines?verdict=deny&harness=claude-code')).json;
+  return [
+    ...(await pages(page)).filter(({ path }) => path !== 'approvals').map(({ path }) => [path, path]),
+    ['session', `sessions/${session}`],
+    ['calls', 'decisions?show=all'],
+    ['decision', `decisions?verdict=deny&leaf=${lines.at(-1).seq}`],
+    ['rule', 'rules?rule=recursive-delete'],
+    ['new-rule', 'rules/new'],
+  ];
+}
 
 for (const colorScheme of ['light', 'dark']) {
   test(`pictures of every page, ${colorScheme}`, async () => {
-    mkdirSync(OUT, { recursive: true });
-    const page = await it.open({ colorScheme, viewport: { width: 1280, height: 800 } });
-    const session = encodeURIComponent(`claude-code:${it.made}`);
-    const { lines } = (await it.daemon.ask('GET', '/v1/ledger/lines?verdict=deny&harness=claude-code')).json;
-    const shots = [
-      ...(await pages(page)).map(({ path }) => [path, path]),
-      ['session', `sessions/${session}`],
-      ['decision', `decisions?verdict=deny&leaf=${lines.at(-1).seq}`],
-    ];
-    for (const [name, path] of shots) {
-      await page.goto(at(it.daemon, path));
-      await page.waitForTimeout(900);
-      await page.screenshot({ path: `${OUT}${name}-${colorScheme}.png` });
-      if (
-        process.env.SHOTS === 'docs' &&
-        colorScheme === 'light' &&
-        ['now', 'session', 'decision'].includes(name)
-      ) {
-        await page.screenshot({ path: `${DOCS}dashboard-${name}.png` });
-      }
+    for (const folder of [OUT, `${DOCS}dashboard/`]) mkdirSync(folder, { recursive: true });
+    for (const width of WIDTHS) {
+      const page = await it.open({ colorScheme, viewport: { width, height: width < 500 ? 844 : 900 } });
+      const take = async (name, path) => {
+        await page.goto(at(it.daemon, path));
+        await page.getByText('Loading the rules…').waitFor({ state: 'detached', timeout: 20_000 });
+        await page.waitForTimeout(name === 'harnesses' ? 3000 : 1200);
+        const png = await page.screenshot({ path: `${OUT}${name}-${width}-${colorScheme}.png` });
+        if (!isForDocs || colorScheme !== 'light') return;
+        writeFileSync(`${DOCS}dashboard/${name}-${width}.webp`, await toWebp(png));
+        if (width === 1440 && GUIDE_PICTURES.includes(name))
+          writeFileSync(`${DOCS}dashboard-${name}.png`, png);
+      };
+      for (const [name, path] of await shotsOf(page)) await take(name, path);
+      const waits = waitingCall(it.daemon);
+      await take('approvals', 'approvals');
+      const { pending } = (await it.daemon.ask('GET', '/v1/approvals')).json;
+      await it.daemon.ask('POST', `/v1/approvals/${pending[0].id}`, { body: { answer: 'deny' } });
+      await waits;
+      await page.context().close();
     }
   });
 }

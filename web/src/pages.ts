@@ -40,6 +40,13 @@ export const PAGES: Page[] = [
     load: () => import('./pages/Decisions.svelte'),
   },
   {
+    id: 'approvals',
+    title: 'Approvals',
+    icon: 'hand',
+    key: 'a',
+    load: () => import('./pages/Approvals.svelte'),
+  },
+  {
     id: 'rules',
     title: 'Rules',
     icon: 'rules',
@@ -56,11 +63,18 @@ export const PAGES: Page[] = [
     accepts: oneOf('templates', 'build'),
   },
   {
-    id: 'approvals',
-    title: 'Approvals',
-    icon: 'hand',
-    key: 'a',
-    load: () => import('./pages/Approvals.svelte'),
+    id: 'sandbox',
+    title: 'Sandbox',
+    icon: 'box',
+    key: 'x',
+    load: () => import('./pages/Sandbox.svelte'),
+  },
+  {
+    id: 'programs',
+    title: 'Programs',
+    icon: 'book',
+    key: 'p',
+    load: () => import('./pages/Programs.svelte'),
   },
   {
     id: 'harnesses',

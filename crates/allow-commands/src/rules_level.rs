@@ -14,7 +14,8 @@ use tenterhook_home::{Home, ProtectionLevel};
 use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, DIM, GOOD};
+use crate::terminal::{BOLD, DIM, GOOD, Terminal};
+use tenterhook_terminal_text::wrap;
 
 const EXAMPLES: &str = "\
 A lower level asks less and needs `rules level` typed on a terminal, or a code. A higher level needs no confirmation. \
@@ -23,6 +24,9 @@ Rules that deny are the same in every level. Packs that you enabled or disabled 
 Examples:
   tenterhook rules level
   tenterhook rules level strict";
+
+/// Columns before the description of a level.
+const TEXT_INDENT: usize = 12;
 
 /// Show or set how much the rules ask: relaxed, standard, strict or paranoid
 #[derive(Debug, clap::Args)]
@@ -87,10 +91,19 @@ fn levels_text(current: ProtectionLevel) -> String {
     let mut text = String::new();
     for level in ProtectionLevel::ALL {
         let mark = if *level == current { "●" } else { "○" };
-        let _ = writeln!(text, "{mark} {BOLD}{:<9}{BOLD:#} {}", level.name(), level.rules().about);
+        let room = Terminal::width().saturating_sub(TEXT_INDENT);
+        let mut about = wrap(&level.rules().about, room).into_iter();
+        let first = about.next().unwrap_or_default();
+        let _ = writeln!(text, "{mark} {BOLD}{:<9}{BOLD:#} {first}", level.name());
+        for line in about {
+            let _ = writeln!(text, "{:TEXT_INDENT$}{line}", "");
+        }
         let packs = level.rules().packs.join(", ");
         if !packs.is_empty() {
-            let _ = writeln!(text, "            {DIM}packs {packs}{DIM:#}");
+            let lines = wrap(&format!("packs {packs}"), room);
+            for line in lines {
+                let _ = writeln!(text, "{:TEXT_INDENT$}{DIM}{line}{DIM:#}", "");
+            }
         }
     }
     text

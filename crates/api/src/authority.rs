@@ -128,6 +128,18 @@ pub struct AuthorityGrant {
     pub proof: String,
 }
 
+/// A new secret for an authenticator app. It is not active before its first code is typed in a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CodeEnrolment {
+    /// The secret, in base32.
+    pub secret: String,
+    /// The secret as an `otpauth://` address.
+    pub uri: String,
+    /// The address as a QR code: rows of `1` for dark and `0` for light modules.
+    pub qr: Vec<String>,
+}
+
 /// Processes that are marked as guarded agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -52,7 +52,7 @@ pub enum RecordKind {
 /// Defines a query type with the fields of [`LedgerFilter`] and more. The fields are repeated, because query strings
 /// cannot be read through `flatten`.
 macro_rules! ledger_query {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident),* }) => {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty),* }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -76,7 +76,7 @@ macro_rules! ledger_query {
             pub until: Option<String>,
             /// Only records with this text in the envelope or the payload.
             pub text: Option<String>,
-            $($(#[$doc])* pub $field: Option<u64>,)*
+            $($(#[$doc])* pub $field: Option<$type>,)*
         }
 
         impl $name {
@@ -93,9 +93,9 @@ ledger_query! {
     /// Selects the records to return and their maximum number.
     LedgerQuery {
         /// Maximum number of records; default 50 (100 in `/v1/ledger/lines`), maximum 1000.
-        limit,
+        limit: u64,
         /// Only records before this record number: the `next` of the previous page.
-        before
+        before: u64
     }
 }
 
@@ -108,8 +108,40 @@ ledger_query! {
     /// Selects the records to follow.
     LedgerTailQuery {
         /// Number of the first record to send; by default the next record to be written.
-        from
+        from: u64
     }
+}
+
+ledger_query! {
+    /// Selects the tool calls to return and their maximum number.
+    CallQuery {
+        /// Which calls to return; all by default.
+        show: CallSelection,
+        /// Maximum number of rows; default 100, maximum 500.
+        limit: u64,
+        /// Only records before this record number: the `next` of the previous page.
+        before: u64
+    }
+}
+
+ledger_query! {
+    /// Selects the records whose activity to summarize.
+    ActivityQuery {
+        /// Maximum number of time buckets; default 60, maximum 240.
+        buckets: u64
+    }
+}
+
+/// Which tool calls a list contains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CallSelection {
+    /// Calls that were asked about, denied, rewritten, or failed.
+    Notable,
+    /// All calls. Other records between them are counted in one row.
+    #[default]
+    All,
 }
 
 /// Query parameters of an export.

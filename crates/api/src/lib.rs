@@ -8,8 +8,10 @@
 //! A response always contains `Option` fields, with the value `null` if they are empty. Fields marked with
 //! `skip_serializing_if` are left out instead.
 
+mod activity;
 mod approvals;
 mod authority;
+mod calls;
 mod dashboard;
 mod error;
 mod events;
@@ -22,16 +24,20 @@ mod ledger_changes;
 mod ledger_queries;
 mod live;
 mod policy;
+mod programs;
 mod rules;
 mod runs;
 mod session_counts;
 mod session_events;
 mod session_files;
 mod sessions;
+mod snapshots;
 mod timeline;
 
+pub use activity::*;
 pub use approvals::*;
 pub use authority::*;
+pub use calls::*;
 pub use dashboard::*;
 pub use error::*;
 pub use events::*;
@@ -44,10 +50,12 @@ pub use ledger_changes::*;
 pub use ledger_queries::*;
 pub use live::*;
 pub use policy::*;
+pub use programs::*;
 pub use rules::*;
 pub use runs::*;
 pub use session_counts::*;
 pub use session_events::*;
 pub use session_files::*;
 pub use sessions::*;
+pub use snapshots::*;
 pub use timeline::*;

@@ -70,6 +70,15 @@ pub struct DecisionLine {
     pub session: Option<String>,
     /// The tool call.
     pub tool: Option<ToolGist>,
+    /// The harness's id for the tool call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// Run time of the tool, in milliseconds; only in events about the result of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_ms: Option<u64>,
+    /// Whether the decision changed the arguments of the call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rewritten: bool,
     /// Text of the prompt.
     pub prompt: Option<String>,
     /// Working directory of the agent.

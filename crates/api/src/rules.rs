@@ -44,6 +44,28 @@ pub struct RuleView {
     pub overrides: Vec<String>,
 }
 
+/// A rule as it is written in its file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WrittenRule {
+    /// Id of the rule.
+    pub id: String,
+    /// File that contains the rule.
+    pub source: String,
+    /// Line in the file.
+    pub line: usize,
+    /// The rule's lines in the file; null if the file has changed since it was loaded.
+    pub yaml: Option<String>,
+    /// What the rule matches, in Markdown: one line for each alternative.
+    pub matches: Vec<String>,
+    /// What happens if a match is not certain, in Markdown.
+    pub certainty: Vec<String>,
+    /// Calls that the rule denies or asks about, in Markdown.
+    pub dangerous: Vec<String>,
+    /// Calls that the rule does not match, in Markdown.
+    pub harmless: Vec<String>,
+}
+
 /// How bad it would be if the guarded action happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

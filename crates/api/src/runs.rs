@@ -24,7 +24,7 @@ pub struct RunRegistration {
     pub harness: Option<String>,
     /// The program of the run, for users.
     pub command: String,
-    /// Working directory.
+    /// Working directory of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Root of the project.

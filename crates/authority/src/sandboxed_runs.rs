@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The sandboxed runs: a run's processes are a guarded agent, whatever they do to leave the agent's process tree.
+//! The sandboxed runs: a run's processes are a guarded agent, even if they leave the agent's process tree.
 //!
 //! A process belongs to a run if it is in the run's pid namespace, if it descends from the run's first process, or if
 //! it descends from the run's supervisor. A nested pid namespace changes nothing: its first process descends from the

@@ -6,15 +6,19 @@ use std::ffi::OsString;
 
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use tenterhook_guard::LedgerHandle;
+use tenterhook_api::CallSnapshotQuery;
+use tenterhook_guard::{LedgerHandle, SavedCalls};
 use tenterhook_harness::HARNESSES;
 use tenterhook_home::templates::TEMPLATES;
 use tenterhook_home::{Sources, WorkDirs};
-use tenterhook_ledger::{Filter, LeafKind};
+use tenterhook_ledger::{Filter, LeafKind, StoredRecord};
 use tenterhook_ledger_commands::sessions;
 use tenterhook_policy::RuleSet;
 use tenterhook_profile::PROFILES;
 use tenterhook_report::RecordRow;
+
+use tenterhook_records::id_reference::short_name;
+use tenterhook_records::recorded::envelope;
 
 use crate::args::command_tree;
 use crate::context::Context;
@@ -32,6 +36,7 @@ type CandidateList = fn() -> Vec<CompletionCandidate>;
 
 /// Words that fit an argument, by the name of its value in the help.
 const CANDIDATES: &[(&str, CandidateList)] = &[
+    ("CALL", stopped_calls),
     ("HARNESS", harness_names),
     ("PACK", pack_names),
     ("PROFILE", profile_names),
@@ -39,6 +44,7 @@ const CANDIDATES: &[(&str, CandidateList)] = &[
     ("RULE", rule_ids),
     ("PACK|RULE", rule_and_pack_names),
     ("SESSION", session_ids),
+    ("SNAPSHOT|RECORD", snapshots),
     ("TEMPLATE", template_names),
 ];
 
@@ -122,15 +128,35 @@ fn session_ids() -> Vec<CompletionCandidate> {
     std::iter::once(candidate("last", "the newest session")).chain(ids).collect()
 }
 
-fn record_numbers() -> Vec<CompletionCandidate> {
+fn recent_decisions() -> Vec<StoredRecord> {
     let context = default_context();
     let decisions = Filter { kind: Some(LeafKind::Decision), ..Filter::default() };
     let reader = context.home().and_then(|home| LedgerHandle::of(home).reader());
     let found = reader.ok().and_then(|reader| reader.query(&decisions, u64::from(MAX_RECENT)).ok());
-    let records = found.map(|found| found.records).unwrap_or_default();
+    found.map(|found| found.records).unwrap_or_default()
+}
+
+fn record_numbers() -> Vec<CompletionCandidate> {
+    let records = recent_decisions();
     let numbers =
         records.iter().map(|record| candidate(&record.seq.to_string(), &RecordRow::from_record(record).what));
     std::iter::once(candidate("last", "the latest decision")).chain(numbers).collect()
+}
+
+/// Short names of calls that a rule stopped.
+fn stopped_calls() -> Vec<CompletionCandidate> {
+    let named = recent_decisions().into_iter().filter_map(|record| {
+        Some(candidate(&short_name(&envelope(&record))?, &RecordRow::from_record(&record).what))
+    });
+    std::iter::once(candidate("last", "the latest stopped call")).chain(named).collect()
+}
+
+fn snapshots() -> Vec<CompletionCandidate> {
+    let saved = default_context().home().ok().and_then(|home| SavedCalls::open(home).ok().flatten());
+    let found = saved.and_then(|saved| saved.list(&CallSnapshotQuery::default()).ok()).unwrap_or_default();
+    let ids = found.iter().map(|snapshot| candidate(&snapshot.id, &snapshot.reason));
+    let words = [candidate("last", "the latest saved call"), candidate("list", "list what can be undone")];
+    words.into_iter().chain(ids).collect()
 }
 
 fn candidate(word: &str, help: &str) -> CompletionCandidate {

@@ -54,6 +54,8 @@ struct LiteralReader {
     home_names: HashSet<String>,
     /// Variables that contain shell text.
     texts: HashMap<String, String>,
+    /// Variables that contain paths.
+    paths: HashMap<String, Vec<String>>,
 }
 
 impl LiteralReader {
@@ -100,18 +102,10 @@ impl LiteralReader {
         } else {
             return;
         };
-        let mut paths = Vec::new();
-        for text in &statement.literals {
-            match path_in_literal(text, is_home) {
-                Some(LiteralPath::Whole(path)) => paths.push(path.to_owned()),
-                Some(LiteralPath::BelowHome(path)) => paths.push(format!("~/{path}")),
-                // `home / "Documents" / "x"`
-                Some(LiteralPath::Part(part)) => match paths.last_mut() {
-                    Some(last) => *last = format!("{last}/{part}"),
-                    None => paths.push(format!("~/{part}")),
-                },
-                None => {}
-            }
+        let mut paths = paths_of(statement, is_home);
+        if paths.is_empty() {
+            let named = statement.words().find_map(|word| self.paths.get(word));
+            paths = named.cloned().unwrap_or_default();
         }
         if paths.is_empty() {
             // A walk whose files are filtered deletes some files of the home directory, not all.
@@ -181,8 +175,12 @@ impl LiteralReader {
     fn follow_variables(&mut self, statement: &CodeStatement<'_>, is_home: bool) {
         let has_text = statement.literals.iter().any(|text| starts_command(text) && text.contains(' '));
         for name in statement.assigned_names() {
-            if self.home_names.len() + self.texts.len() >= MAX_FOLLOWED_NAMES {
+            if self.home_names.len() + self.texts.len() + self.paths.len() >= MAX_FOLLOWED_NAMES {
                 return;
+            }
+            let paths = paths_of(statement, is_home);
+            if !paths.is_empty() {
+                self.paths.insert(name.to_owned(), paths);
             }
             if is_home {
                 self.home_names.insert(name.to_owned());
@@ -203,6 +201,24 @@ impl LiteralReader {
 
 fn contains_any(code: &str, words: &[&str]) -> bool {
     words.iter().any(|word| code.contains(word))
+}
+
+/// Returns the paths that the literals of a statement build.
+fn paths_of(statement: &CodeStatement<'_>, is_home: bool) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for text in &statement.literals {
+        match path_in_literal(text, is_home) {
+            Some(LiteralPath::Whole(path)) => paths.push(path.to_owned()),
+            Some(LiteralPath::BelowHome(path)) => paths.push(format!("~/{path}")),
+            // `home / "Documents" / "x"`
+            Some(LiteralPath::Part(part)) => match paths.last_mut() {
+                Some(last) => *last = format!("{last}/{part}"),
+                None => paths.push(format!("~/{part}")),
+            },
+            None => {}
+        }
+    }
+    paths
 }
 
 /// A path in a literal.

@@ -168,17 +168,29 @@ fn module_command(module: &str, value: &Node) -> Option<String> {
         }
         "file" if value.get("state").and_then(Node::text) == Some("absent") => {
             let path = ["path", "dest", "name"].iter().find_map(|key| value.get(key)?.text())?;
-            Some(format!("rm -rf {path}"))
+            may_hold_data(path).then(|| format!("rm -rf {path}"))
         }
         "file" => {
             let text = value.text().filter(|text| text.contains("state=absent"))?;
             let path = text
                 .split_whitespace()
                 .find_map(|word| word.strip_prefix("path=").or_else(|| word.strip_prefix("dest=")))?;
-            Some(format!("rm -rf {path}"))
+            may_hold_data(path).then(|| format!("rm -rf {path}"))
         }
         _ => None,
     }
+}
+
+/// Directories on servers that contain data.
+const DATA_DIRECTORIES: &[&str] =
+    &["/var/lib/", "/srv/", "/home/", "/data/", "/backup", "/var/backups/", "/mnt/", "/root/"];
+
+/// Whether a path that a playbook removes may hold data. Playbooks remove single files and old directories of programs,
+/// which are at least three names deep.
+fn may_hold_data(path: &str) -> bool {
+    let is_deep = path.starts_with('/') && path.split('/').filter(|name| !name.is_empty()).count() >= 3;
+    let is_literal = !path.contains(['*', '?', '{', '$']) && !path.contains("..");
+    !(is_deep && is_literal) || DATA_DIRECTORIES.iter().any(|directory| path.starts_with(directory))
 }
 
 /// Returns the commands that Terraform runs on this machine: those of `local-exec`.
@@ -256,7 +268,7 @@ mod tests {
 
     #[test]
     fn tasks_of_a_playbook_run_on_its_hosts() {
-        let text = "- hosts: prod\n  tasks:\n    - command: rm -rf /var/lib/mysql\n    - ansible.builtin.file: {path: /srv/x, state: absent}\n    - ping:\n    - name: a\n      shell: b {{ c }}\n      delegate_to: localhost\n\
+        let text = "- hosts: prod\n  tasks:\n    - command: rm -rf /var/lib/mysql\n    - ansible.builtin.file: {path: /srv/x, state: absent}\n    - file: {path: /etc/nginx/conf.d/old.conf, state: absent}\n    - ping:\n    - name: a\n      shell: b {{ c }}\n      delegate_to: localhost\n\
                     - hosts: localhost\n  tasks:\n    - block:\n        - ansible.builtin.shell:\n            cmd: rm -rf ~/x\n";
         assert_eq!(
             texts(playbook_commands(text, &[])),

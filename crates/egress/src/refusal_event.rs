@@ -20,7 +20,7 @@ use crate::pipeline_judge::PipelineJudge;
 pub struct FileRefusal {
     /// What the program tried: `read`, `write`, `create`, `remove` or `change`.
     pub operation: String,
-    /// The path.
+    /// Path of the refused access.
     pub path: String,
     /// Id of the rule that protects the path, if there is one.
     pub rule: Option<String>,

@@ -29,7 +29,7 @@ pub struct RunContext {
     pub home: Home,
     /// Environment, for decisions without a daemon.
     pub env: Env,
-    /// The run.
+    /// The run whose connections are served.
     pub run: RunRegistration,
     /// Limits of the proxy.
     pub limits: ProxyLimits,
@@ -71,7 +71,7 @@ pub async fn serve_for_run(listener: std::net::TcpListener, context: RunContext)
 /// Records what became of connections.
 async fn record_ends(judge: PipelineJudge, mut queued: mpsc::Receiver<HookCall>) {
     while let Some(call) = queued.recv().await {
-        // The connection has ended. Its beginning is recorded, and there is nobody to report a failure to.
+        // The connection has ended. Its beginning is recorded, and no caller waits for this result.
         let _ = judge.evaluate(call, Duration::ZERO).await;
     }
     // The proxy ends before the queue does.

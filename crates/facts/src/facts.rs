@@ -121,6 +121,13 @@ impl Facts {
     }
 }
 
+impl Facts {
+    /// Adds the code of the files that run to the texts that rules search. Returns whether there is such code.
+    pub fn include_code_texts(&mut self) -> bool {
+        self.commands.iter_mut().map(ShellCommand::include_code_texts).fold(false, |any, has| any | has)
+    }
+}
+
 /// A secret in a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SecretFact {

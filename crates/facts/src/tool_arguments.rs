@@ -196,8 +196,11 @@ impl FoundArguments {
                 && self.commands.len() < MAX_FOUND_COMMANDS
             {
                 if is_shell {
+                    let typed = self.types && TYPED_KEYS.contains(&key);
                     // The return key ends a typed line.
-                    self.commands.push(json!(text.replace('\r', "\n").trim_end_matches('\n')));
+                    let line =
+                        if typed { typed_input::without_controls(text) } else { text.replace('\r', "\n") };
+                    self.commands.push(json!(line.trim_end_matches('\n')));
                 }
                 self.add_wrapped(text);
             }

@@ -130,7 +130,7 @@ pub(crate) fn typed_commands(text: &str, session: &PromptSession) -> Vec<Value> 
     if text.len() > MAX_TYPED_BYTES {
         return Vec::new();
     }
-    let plain = text.replace("\r\n", "\n").replace('\r', "\n");
+    let plain = without_controls(text);
     let lines = || plain.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut commands: Vec<Value> = Vec::new();
     match session.program {
@@ -150,10 +150,31 @@ pub(crate) fn typed_commands(text: &str, session: &PromptSession) -> Vec<Value> 
                 line.split_whitespace().next().is_some_and(|first| REDIS_COMMANDS.contains(&first))
             };
             commands.extend(lines().filter(is_redis).map(redis_command));
+            commands.extend(guessed_command(&plain));
         }
     }
     commands.extend(lines().filter_map(escaped_command).map(Value::from));
     commands
+}
+
+/// Returns typed text without control characters, such as those that interrupt a program. A carriage return ends a line.
+pub(crate) fn without_controls(text: &str) -> String {
+    let plain = text.replace("\r\n", "\n").replace('\r', "\n");
+    plain.replace(|letter: char| letter.is_control() && !matches!(letter, '\n' | '\t'), "\n")
+}
+
+/// Programs with a prompt, each with text that only its language contains.
+const PROMPT_SIGNS: &[(&[&str], &[&str])] = &[
+    (&["mongosh", "--eval"], &["db.getCollection", "db.dropDatabase", ".deleteMany(", ".drop()"]),
+    (&["node", "-e"], &["require(", "process.env", "child_process", "globalThis."]),
+    (&["python3", "-c"], &["import ", "__import__(", "os.system(", "shutil.", "subprocess."]),
+    (&["ruby", "-e"], &["FileUtils.", "File.delete", "Dir.home", "Kernel.", "%x(", "ENV["]),
+];
+
+/// Returns text as code of the program whose language it looks like.
+fn guessed_command(text: &str) -> Option<Value> {
+    let (words, _) = PROMPT_SIGNS.iter().find(|(_, signs)| signs.iter().any(|sign| text.contains(sign)))?;
+    Some(words.iter().copied().chain([text]).map(Value::from).collect())
 }
 
 /// Returns the command of a database client, with the database and the machine that the session is connected to, as
@@ -248,6 +269,22 @@ mod tests {
         let expected =
             json!([["psql", "-h", "localhost", "-d", "a_test", "-c", "\\c a_test\nDROP TABLE b;"]]);
         assert_eq!(Value::from(typed_commands("\\c a_test\nDROP TABLE b;", &local)), expected);
+    }
+
+    #[test]
+    fn text_for_an_unknown_prompt_becomes_code_of_its_language() {
+        let unknown = PromptSession::default();
+        for (text, program) in [
+            ("require('fs').rmSync(process.env.HOME, {recursive: true})\n", "node"),
+            ("import shutil; shutil.rmtree('/srv/x')\n", "python3"),
+            ("db.getCollectionNames().forEach(c => db[c].drop())\n", "mongosh"),
+            ("FileUtils.rm_rf('/srv/x')\n", "ruby"),
+        ] {
+            let commands = typed_commands(text, &unknown);
+            assert!(commands.iter().any(|command| command[0] == program), "{text}: {commands:?}");
+        }
+        assert!(typed_commands("ls -la\n", &unknown).is_empty());
+        assert_eq!(without_controls("yes\n\u{3}ls\r\n"), "yes\n\nls\n");
     }
 
     #[test]

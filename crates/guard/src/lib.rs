@@ -11,17 +11,20 @@ mod allowances;
 pub mod backtest;
 mod daemon_settings;
 mod file_access;
+mod git_hooks;
 mod hook_call;
 mod known_hosts;
 pub mod mcp_servers;
 mod network_connect;
 mod pipeline;
+mod profile_lines;
 mod recorder;
 pub mod replay;
 mod retention;
 pub mod rule_draft;
 mod rule_judge;
 mod run_files;
+mod saved_calls;
 mod seal;
 mod session_files;
 mod session_memory;
@@ -36,6 +39,7 @@ pub mod symlinks;
 mod task_files;
 mod undo_call;
 pub mod usage;
+mod written_exceptions;
 mod written_files;
 
 pub use allowances::{
@@ -55,7 +59,9 @@ pub use retention::{
     MIN_RETENTION_AGE, MIN_RETENTION_BYTES, Retention, RetentionError, RetentionLimitError, RetentionLimits,
     RetentionPlanner,
 };
+pub use saved_calls::{PlannedUndo, SavedCalls};
 pub use seal::SealKey;
 pub use session_memory::{SessionMemory, SessionStateDir};
 pub use state_format::{STATE_FORMAT, StateFormat};
+pub use tenterhook_undo::UndoError;
 pub use undo_call::{BlockingRunner, CallSnapshots, list_session_snapshots};

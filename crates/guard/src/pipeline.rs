@@ -429,6 +429,8 @@ fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
 }
 
 #[cfg(test)]
+mod ordinary_write_tests;
+#[cfg(test)]
 mod run_file_tests;
 #[cfg(test)]
 mod run_task_tests;

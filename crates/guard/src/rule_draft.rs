@@ -259,6 +259,9 @@ fn escape_regex(text: &str) -> String {
         .collect()
 }
 
+/// Maximum length of an id before its number.
+const MAX_ID_LETTERS: usize = 40;
+
 /// Returns a rule id that no other draft has.
 fn rule_id(name: &str, seq: u64) -> String {
     let mut id = plain_id(name);
@@ -274,8 +277,16 @@ fn draft_id(verdict: &str, name: &str, suffix: &str) -> String {
 }
 
 fn plain_id(name: &str) -> String {
-    let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-    name.chars().map(fits).take(40).collect()
+    let mut id = String::new();
+    for letter in name.chars() {
+        match letter {
+            letter if letter.is_ascii_alphanumeric() => id.push(letter.to_ascii_lowercase()),
+            _ if id.ends_with('-') => {}
+            _ => id.push('-'),
+        }
+    }
+    id.truncate(MAX_ID_LETTERS);
+    id
 }
 
 #[cfg(test)]
@@ -286,6 +297,11 @@ mod tests {
     fn an_expression_matches_the_text_and_nothing_else() {
         assert_eq!(escape_regex("rm -rf a.b (x) #1"), "rm \\-rf a\\.b \\(x\\) \\#1");
         assert_eq!(escape_regex("<été>\n"), "<été>\n");
+    }
+
+    #[test]
+    fn an_id_has_no_repeated_hyphens() {
+        assert_eq!(draft_id("deny", "curl http://x.example/a.sh", "11"), "deny-curl-http-x-example-a-sh-11");
     }
 
     #[test]

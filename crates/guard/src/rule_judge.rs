@@ -9,14 +9,16 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tenterhook_engine::{Judge, RuleJudgement};
 use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, Timestamp, ToolCall};
-use tenterhook_facts::{EvalEnvironment, Facts, LinkMap, SessionFilePaths};
+use tenterhook_facts::{EvalEnvironment, Facts, FileOp, LinkMap, SessionFilePaths};
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_home::{ProtectionLevel, env};
 use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState, TreeOrigin};
 
 use crate::allowances::{self, AllowanceStore};
 use crate::file_access::{FileAccess, FileRights};
+use crate::git_hooks;
 use crate::mcp_servers::KnownServers;
+use crate::profile_lines;
 use crate::run_files::{self, FileFindings, RunFiles};
 use crate::session_files::OwnPaths;
 use crate::session_memory::SessionMemory;
@@ -253,6 +255,24 @@ impl RuleJudge {
         })
     }
 
+    /// Removes from the facts what a call writes to git hooks and shell profiles, if it needs no question: checks of the
+    /// project, and ordinary lines.
+    fn leave_out_ordinary_writes(&self, event: &Event, facts: &mut Facts, access: &mut FileAccess) {
+        let writes = facts.effects.iter().any(|effect| effect.does == FileOp::Append);
+        let names_hooks = git_hooks::names_hooks(facts);
+        if event.event != EventKind::PreTool || !(writes || names_hooks) {
+            return;
+        }
+        let written = written_files::written_texts(event, facts, access);
+        if names_hooks {
+            let hooks = self.with_environment(event, None, |environment| {
+                git_hooks::find_checking_hooks(event, facts, &written, environment, &self.set, access)
+            });
+            git_hooks::remove_hook_effects(facts, &hooks);
+        }
+        profile_lines::remove_ordinary_additions(facts, &written);
+    }
+
     /// Reads the files that a call would run.
     pub(crate) fn read_run_files<'s>(
         &self,
@@ -372,10 +392,11 @@ impl RuleJudge {
     ) -> CallEvaluation {
         let mut access = self.file_rights.access_for(account);
         let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
-        let facts = self.facts(event, None);
+        let mut facts = self.facts(event, None);
+        let written = self.judge_written_files(event, &facts, &mut access);
+        self.leave_out_ordinary_writes(event, &mut facts, &mut access);
         let mut judged = self.judge_facts(event, &facts, state, other_account);
         self.remove_unwanted_questions(&mut judged);
-        let written = self.judge_written_files(event, &facts, &mut access);
         let files = self.read_run_files(event, &facts, state, &mut access);
         let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
         judged.findings.extend(files.findings.into_iter().chain(written.findings));
@@ -406,10 +427,11 @@ impl RuleJudge {
         }
         let (mut observed, mut touched) = (None, None);
         let judged = if self.set.handles(event.event) || self.set.counts_usage_of(event) {
-            let facts = self.facts(event, None);
+            let mut facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
             let written = self.judge_written_files(event, &facts, &mut access);
+            self.leave_out_ordinary_writes(event, &mut facts, &mut access);
             let runs_files = event.event == EventKind::PreTool && !facts.run_files.is_empty();
             let before = runs_files.then(|| self.memory.state_of(event, &self.set));
             let files =

@@ -106,8 +106,8 @@ pub(crate) fn judge_run_files(
         if !paths.is_empty() {
             with_files.apply_session_files(event, environment, paths);
         }
-        let judged = tenterhook_policy::judge(event, &with_files, state, rules);
-        (judged, with_files.urls.iter().any(is_unverified))
+        let is_unverified = with_files.urls.iter().any(is_unverified);
+        (judge_with_code(event, with_files, state, rules), is_unverified)
     };
     let (findings, observed) = (late.into_iter().collect(), Some(files.observed()));
     let mut added = FileFindings { findings, observed, ..FileFindings::default() };
@@ -122,6 +122,35 @@ pub(crate) fn judge_run_files(
         added.add(judged, base, &names, weaken);
     }
     added
+}
+
+/// Rules that also search the code of files for patterns. Patterns of other rules also match ordinary programs.
+const CODE_PATTERN_RULES: &[&str] = &["exfiltration", "hidden-code", "remote-code", "reverse-shell"];
+
+/// Evaluates the rules on facts with files. A few rules also search the code of these files.
+pub(crate) fn judge_with_code(
+    event: &Event,
+    mut facts: Facts,
+    state: &SessionState,
+    rules: &RuleSet,
+) -> PolicyJudgement {
+    let mut judged = tenterhook_policy::judge(event, &facts, state, rules);
+    if !facts.include_code_texts() {
+        return judged;
+    }
+    let with_code = tenterhook_policy::judge(event, &facts, state, rules);
+    let sends = facts.urls.iter().any(|url| !url.loopback);
+    let is_new = |by: &Origin, known: &[Finding]| {
+        let Origin::Rule(id) = by else { return false };
+        let is_searched = CODE_PATTERN_RULES.contains(&&**id) && (sends || &**id != "exfiltration");
+        is_searched && known.iter().all(|finding| finding.by != *by)
+    };
+    let new: Vec<_> =
+        with_code.findings.into_iter().filter(|finding| is_new(&finding.by, &judged.findings)).collect();
+    let steps = with_code.steps.into_iter().filter(|step| is_new(&step.by, &judged.findings));
+    judged.steps.extend(steps);
+    judged.findings.extend(new);
+    judged
 }
 
 /// Rules whose asks also apply to files that the session did not write, if such a file names an address without

@@ -173,7 +173,7 @@ fn defines_function(text: &str) -> bool {
     commands.into_iter().any(|command| matches!(command, Command::Function(_)))
 }
 
-/// Whether a text is one complete statement, whatever is written on the next line.
+/// Whether a text is one complete statement that no next line can continue.
 fn is_self_contained(text: &str) -> bool {
     let with_end = format!("{text}\n");
     let parsed = parse(&with_end, Dialect::Bash);

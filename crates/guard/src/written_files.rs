@@ -23,7 +23,9 @@ use tenterhook_facts::{
 use tenterhook_policy::{FlaggedFile, Rule, RuleSet, SessionState};
 
 use crate::file_access::FileAccess;
+use crate::run_files::judge_with_code;
 use crate::symlinks::SymlinkProbe;
+use crate::written_exceptions::WrittenCommands;
 
 /// Maximum size of a file that is evaluated.
 const MAX_WRITTEN_BYTES: usize = 64 * 1024;
@@ -72,7 +74,8 @@ pub(crate) fn judge_written_files(
             }
             let environment = EvalEnvironment { run_texts: Some(&texts), ..*environment };
             let facts = tenterhook_facts::facts(&inner, &environment);
-            let judged = tenterhook_policy::judge(&inner, &facts, &SessionState::default(), rules);
+            let commands = WrittenCommands::of(&facts, runnable.location);
+            let judged = judge_with_code(&inner, facts, &SessionState::default(), rules);
             let matters = |finding: &Finding| {
                 let is_strict = finding.decision == Decision::Deny
                     || finding.decision == Decision::Ask
@@ -81,7 +84,10 @@ pub(crate) fn judge_written_files(
                 is_strict && applies_at(runnable.location, &finding.by, rules)
             };
             for finding in judged.findings.into_iter().filter(matters) {
-                found.add(&path, finding, &judged.steps);
+                found.flag(&path, &finding);
+                if !commands.is_expected(&finding.by, &path, runnable.is_automatic) {
+                    found.add(&path, finding, &judged.steps);
+                }
             }
         }
     }
@@ -110,7 +116,7 @@ pub(crate) fn judge_flagged_files(facts: &Facts, state: &SessionState) -> Writte
 
 /// Returns the content of each file that a call writes: the content of a write, the result of an edit, or text that a
 /// command writes to a file.
-fn written_texts(event: &Event, facts: &Facts, access: &mut FileAccess) -> Vec<(String, String)> {
+pub(crate) fn written_texts(event: &Event, facts: &Facts, access: &mut FileAccess) -> Vec<(String, String)> {
     let Some(tool) = &event.tool else { return Vec::new() };
     let mut written = Vec::new();
     if tool.is_edit() {
@@ -271,14 +277,19 @@ fn quote_path(path: &str) -> String {
 // === impl WrittenFindings ===
 
 impl WrittenFindings {
-    fn add(&mut self, path: &str, finding: Finding, steps: &[TraceEntry]) {
+    /// Remembers a finding for later calls that run the file.
+    fn flag(&mut self, path: &str, finding: &Finding) {
         let reason = finding.reason.clone().unwrap_or_default();
         if let Origin::Rule(rule) = &finding.by
             && !self.flagged.iter().any(|(other, _)| other == path)
         {
             let rule = rule.to_string();
-            self.flagged.push((path.to_owned(), FlaggedFile { rule, reason: reason.clone() }));
+            self.flagged.push((path.to_owned(), FlaggedFile { rule, reason }));
         }
+    }
+
+    fn add(&mut self, path: &str, finding: Finding, steps: &[TraceEntry]) {
+        let reason = finding.reason.clone().unwrap_or_default();
         if self.findings.iter().any(|other| other.by == finding.by) {
             return;
         }

@@ -26,7 +26,7 @@ pub enum Mode {
 /// The mode of a home, and when monitor mode ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModeSetting {
-    /// The mode.
+    /// Whether verdicts are enforced or only recorded.
     pub mode: Mode,
     /// When monitor mode ends by itself.
     pub until: Option<Timestamp>,

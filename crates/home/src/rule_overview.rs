@@ -2,10 +2,15 @@
 
 //! An overview of the rules for the command line and the API.
 
-use tenterhook_api::{EnforcementMode, PolicyLayer, RuleLayer, RuleSeverity, RuleView};
+use tenterhook_api::{
+    EnforcementMode, PolicyLayer, ProgramDescription, ProgramFile, RuleLayer, RuleSeverity, RuleView,
+    WrittenRule,
+};
 use tenterhook_document::Problem;
 use tenterhook_event::Timestamp;
-use tenterhook_policy::{Rule, RuleMode, RuleSet, Severity, SourceLayer};
+use tenterhook_policy::{
+    Programs, Rule, RuleMode, RulePage, RuleSet, Severity, SourceLayer, UserProgram, UserProgramFile,
+};
 
 use crate::sources::{SourceFile, Sources};
 use crate::trust::Standing;
@@ -94,6 +99,41 @@ impl<'a> RuleOverview<'a> {
         self.all.rules().map(|rule| self.rule_view(rule)).collect()
     }
 
+    /// A rule as it is written in its file.
+    pub fn rule_text(&self, id: &str) -> Option<WrittenRule> {
+        let rule = self.all.rules().find(|rule| rule.id() == id)?;
+        let file = self.sources.texts.iter().find(|text| text.name == rule.source());
+        let page = file.and_then(|file| file.rule_page(id));
+        let lines = |of: fn(&RulePage) -> &Vec<String>| page.as_ref().map(of).cloned().unwrap_or_default();
+        Some(WrittenRule {
+            id: id.to_owned(),
+            source: rule.source().to_owned(),
+            line: rule.line(),
+            yaml: file.map(|file| without_indentation(&file.rule_lines(rule.line()))),
+            matches: lines(|page| &page.matches),
+            certainty: lines(|page| &page.certainty),
+            dangerous: lines(|page| &page.dangerous),
+            harmless: lines(|page| &page.harmless),
+        })
+    }
+
+    /// Files that describe programs, and the names of programs with a built-in description.
+    pub fn programs(&self) -> (Vec<ProgramFile>, Vec<String>) {
+        let builtin = Programs::builtin();
+        let programs = self.all.programs().unwrap_or(&builtin);
+        let layer = |source: &str| {
+            let file = self.sources.programs.iter().find(|file| file.name == source);
+            file.map_or(RuleLayer::User, |file| rule_layer(file.layer))
+        };
+        let describe = |file: &UserProgramFile| ProgramFile {
+            source: file.source.clone(),
+            layer: layer(&file.source),
+            programs: file.programs.iter().map(program_description).collect(),
+        };
+        let names = programs.names().map(ToOwned::to_owned).collect();
+        (programs.user_files().iter().map(describe).collect(), names)
+    }
+
     /// All sources of rules, as the API describes them.
     pub fn layers(&self) -> Vec<PolicyLayer> {
         let layer = |part: &SourceFile| PolicyLayer {
@@ -111,6 +151,17 @@ impl<'a> RuleOverview<'a> {
         let own = self.in_force.warnings(self.now);
         self.sources.warnings.iter().cloned().chain(own).collect()
     }
+}
+
+fn program_description(program: &UserProgram) -> ProgramDescription {
+    let UserProgram { names, line, replaces, examples } = program.clone();
+    ProgramDescription { names, line, replaces, examples }
+}
+
+/// Joins lines without the indentation of the first one.
+fn without_indentation(lines: &[&str]) -> String {
+    let depth = lines.first().map_or(0, |line| line.len() - line.trim_start().len());
+    lines.iter().flat_map(|line| [line.get(depth..).unwrap_or_default(), "\n"]).collect()
 }
 
 fn rule_layer(layer: SourceLayer) -> RuleLayer {

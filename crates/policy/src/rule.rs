@@ -182,6 +182,11 @@ impl Rule {
         self.nudge.as_deref()
     }
 
+    /// Whether the rule's question is replaced by a snapshot of what the call would lose, if that can be saved.
+    pub fn takes_snapshot(&self) -> bool {
+        self.takes_snapshot
+    }
+
     /// Whether later layers are prevented from disabling or overriding the rule or setting it to monitor mode.
     pub fn locked(&self) -> bool {
         self.locked

@@ -15,7 +15,7 @@ pub enum AddressClass {
     Private,
     /// The network of a provider behind its NAT (100.64.0.0/10).
     Shared,
-    /// This machine.
+    /// Loopback addresses of this machine.
     Loopback,
     /// The local link.
     LinkLocal,

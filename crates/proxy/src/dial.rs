@@ -81,7 +81,7 @@ pub(crate) async fn check_target<J: ConnectionJudge, R: NameResolver>(
     Ok(checked.into_iter().map(|address| SocketAddr::new(address, port)).collect())
 }
 
-/// Asks the judge. An address that is not public must be allowed explicitly, whatever the judge is.
+/// Asks the judge. An address that is not public must be allowed explicitly by every judge.
 async fn judge_one<J: ConnectionJudge>(judge: &J, request: &ConnectionRequest) -> Result<(), DialError> {
     match judge.judge(request).await {
         ConnectionVerdict::Refuse(refusal) => Err(DialError::Judged(refusal)),

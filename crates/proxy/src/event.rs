@@ -27,7 +27,7 @@ pub enum ConnectionEvent {
         id: u64,
         /// The target, if the request named one.
         target: Option<ConnectionTarget>,
-        /// The reason.
+        /// Reason and suggestion of the refusal.
         refusal: ConnectionRefusal,
         /// Whether the judge refused it, and not the proxy itself.
         judged: bool,
@@ -38,7 +38,7 @@ pub enum ConnectionEvent {
         id: u64,
         /// Host and port.
         target: ConnectionTarget,
-        /// The reason.
+        /// Reason why the connection failed.
         reason: String,
     },
     /// A connection that was made has ended.

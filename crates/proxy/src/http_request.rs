@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Forwards one plain HTTP request and its response. The connection ends with the response, so a second request of the
-//! client, for whatever host, is never sent anywhere.
+//! client, for any host, is never sent anywhere.
 
 use std::io;
 

@@ -8,7 +8,7 @@ const MAX_TEXT_CHARS: usize = 600;
 /// Why a connection is refused. Both texts are read by a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionRefusal {
-    /// The reason.
+    /// Reason for the refusal, read by a model.
     pub reason: String,
     /// What to do instead.
     pub suggestion: Option<String>,

@@ -13,7 +13,7 @@ pub(crate) const HTTP_PORT: u16 = 80;
 /// The head of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The method.
+    /// Method of the request, such as `CONNECT`.
     pub method: String,
     /// What the request is for.
     pub target: RequestTarget,
@@ -46,7 +46,7 @@ pub enum BodyFraming {
     None,
     /// This number of bytes.
     Length(u64),
-    /// In chunks.
+    /// The body is sent in chunks.
     Chunked,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Accepts connections.
+//! Accepts the connections of clients and limits their number.
 
 use std::collections::VecDeque;
 use std::io;

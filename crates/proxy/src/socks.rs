@@ -17,7 +17,7 @@ const NO_AUTHENTICATION: u8 = 0;
 /// Reply to a greeting without a supported method.
 const NO_METHOD: u8 = 0xff;
 
-/// A request.
+/// A SOCKS5 request to connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocksRequest {
     /// Host and port.

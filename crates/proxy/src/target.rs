@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The target of a connection, in one normalised spelling. What is judged, resolved and connected to is this spelling,
-//! so two readers cannot disagree on what a name means.
+//! The target of a connection, in one normalised spelling. This spelling is judged, resolved and connected to, so two
+//! readers cannot disagree on the meaning of a name.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,7 +14,7 @@ const MAX_LABEL_BYTES: usize = 63;
 /// Host and port of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ConnectionTarget {
-    /// The host.
+    /// Host as a name or an address.
     pub host: ConnectionHost,
     /// The port; never 0.
     pub port: u16,

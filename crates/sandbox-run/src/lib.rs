@@ -11,5 +11,5 @@ mod refusal_watch;
 mod started_run;
 
 pub use plan::{LevelChoice, SandboxPlan, SandboxRequest};
-pub use refusal_watch::{RefusalReport, RuleText};
-pub use started_run::{PreparedRun, RunEnd, RunServer, StartWait};
+pub use refusal_watch::{RefusalReport, RefusalRuleText};
+pub use started_run::{PreparedRun, SandboxedRunEnd, RunServer, StartWait};

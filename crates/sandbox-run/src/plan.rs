@@ -18,7 +18,7 @@ use tenterhook_sandbox::{
 };
 
 use crate::project::find_project;
-use crate::refusal_watch::RuleText;
+use crate::refusal_watch::RefusalRuleText;
 
 /// Directory of the user's own profiles, in the configuration directory.
 const PROFILE_DIRECTORY: &str = "sandbox";
@@ -51,7 +51,7 @@ pub struct SandboxRequest<'a> {
     pub level: LevelChoice,
     /// Which calls of the run are observed.
     pub observed: ObservedCalls,
-    /// The time.
+    /// Time at which rules are evaluated.
     pub now: Timestamp,
 }
 
@@ -66,7 +66,7 @@ pub struct SandboxPlan {
     pub profile: SandboxProfile,
     /// Network of the run.
     pub network: NetworkAccess,
-    /// The paths.
+    /// Paths and what the run may do with each.
     pub sets: PathSets,
     /// The directories that the paths were derived from.
     pub roots: SandboxRoots,
@@ -77,7 +77,7 @@ pub struct SandboxPlan {
     /// Which calls of the run are observed.
     pub observed: ObservedCalls,
     /// What the rules say that protect paths, by their id.
-    pub rule_texts: BTreeMap<String, RuleText>,
+    pub rule_texts: BTreeMap<String, RefusalRuleText>,
     /// Whether the rules were read in compiled form, or a compiled form would not help.
     pub has_snapshot: bool,
 }
@@ -121,7 +121,7 @@ impl SandboxPlan {
         let sets = PathSets::derive(&rules, &profile, &roots, &tree);
         let working_directory = request.working_directory.canonicalize()?;
         let reasons = sets.protecting_rules().filter_map(|rule| rule_set.rule(rule));
-        let text = |rule: &tenterhook_policy::Rule| RuleText {
+        let text = |rule: &tenterhook_policy::Rule| RefusalRuleText {
             reason: rule.reason().map(ToOwned::to_owned),
             suggestion: rule.nudge().map(ToOwned::to_owned),
         };

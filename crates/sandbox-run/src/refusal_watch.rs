@@ -20,7 +20,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the run's rules say about a protected path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RuleText {
+pub struct RefusalRuleText {
     /// Reason of the rule.
     pub reason: Option<String>,
     /// What the rule suggests instead.
@@ -30,17 +30,17 @@ pub struct RuleText {
 /// A refused access and what its rule says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusalReport {
-    /// The access.
+    /// Access that the sandbox refused.
     pub access: RefusedAccess,
     /// Text of the rule that protects the path.
-    pub text: RuleText,
+    pub text: RefusalRuleText,
 }
 
 /// Classifies the calls of one run.
 pub(crate) struct RefusalWatch {
     pub(crate) sets: PathSets,
     pub(crate) visible: Vec<PathBuf>,
-    pub(crate) texts: BTreeMap<String, RuleText>,
+    pub(crate) texts: BTreeMap<String, RefusalRuleText>,
     pub(crate) found: RefusalList,
 }
 

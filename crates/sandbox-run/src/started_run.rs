@@ -76,7 +76,7 @@ pub trait RunServer: Clone + Send + 'static {
 
 /// How a run ended.
 #[derive(Debug, Default)]
-pub struct RunEnd {
+pub struct SandboxedRunEnd {
     /// Changes that were undone.
     pub undone: Vec<UndoneChange>,
     /// Accesses that the sandbox refused.
@@ -223,7 +223,7 @@ impl PreparedRun {
 
     /// Ends what the command left running, undoes changes to settings and removes what was created for the run. Fails if
     /// the run had not started.
-    pub fn finish(self, wait: &StartWait) -> Result<RunEnd, Failure> {
+    pub fn finish(self, wait: &StartWait) -> Result<SandboxedRunEnd, Failure> {
         // A run that has started has reported it before its command ended.
         let started = wait.started.recv_timeout(START_REPORT_TIMEOUT);
         if let Ok(started) = &started
@@ -237,7 +237,7 @@ impl PreparedRun {
         let undone = self.before.restore();
         placeholder_list::remove_unused(&self.home, &self.directory)?;
         match started {
-            Ok(_) => Ok(RunEnd { undone, refused }),
+            Ok(_) => Ok(SandboxedRunEnd { undone, refused }),
             Err(_) => Err(refusal(&probe::available_level())),
         }
     }
@@ -245,10 +245,10 @@ impl PreparedRun {
 
 impl PreparedRun {
     /// Like [`Self::finish`], for a run without a boundary.
-    pub fn finish_without_boundary(self) -> Result<RunEnd, Failure> {
+    pub fn finish_without_boundary(self) -> Result<SandboxedRunEnd, Failure> {
         let undone = self.before.restore();
         placeholder_list::remove_unused(&self.home, &self.directory)?;
-        Ok(RunEnd { undone, refused: Vec::new() })
+        Ok(SandboxedRunEnd { undone, refused: Vec::new() })
     }
 }
 

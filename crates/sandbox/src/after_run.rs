@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::file_tree::{DiskTree, FileKind, FileTree as _};
+use crate::file_tree::{DiskTree, TreeEntryKind, FileTree as _};
 use crate::git_settings::{program_settings, without_added};
 use crate::path_sets::{PathAccess, PathSets, SandboxRoots};
 use crate::repositories::{Repository, find_repositories, identity_files};
@@ -38,7 +38,7 @@ pub struct SettingsBefore {
     project: PathBuf,
     git: Vec<(PathBuf, Option<Vec<u8>>)>,
     /// Files that say where git finds the configuration.
-    identity: Vec<(PathBuf, Identity)>,
+    identity: Vec<(PathBuf, FileIdentity)>,
     repositories: Vec<Repository>,
     links: Vec<(PathBuf, PathBuf)>,
     absent: Vec<PathBuf>,
@@ -49,20 +49,20 @@ pub struct SettingsBefore {
 
 /// What a file that names a repository is.
 #[derive(Debug, PartialEq, Eq)]
-enum Identity {
+enum FileIdentity {
     Missing,
     Directory,
     File(Vec<u8>),
     Link(PathBuf),
 }
 
-impl Identity {
+impl FileIdentity {
     fn read(path: &Path) -> io::Result<Self> {
         Ok(match DiskTree.kind(path) {
             None => Self::Missing,
-            Some(FileKind::Directory) => Self::Directory,
-            Some(FileKind::Link) => Self::Link(std::fs::read_link(path)?),
-            Some(FileKind::File) => Self::File(read_settings(path)?.unwrap_or_default()),
+            Some(TreeEntryKind::Directory) => Self::Directory,
+            Some(TreeEntryKind::Link) => Self::Link(std::fs::read_link(path)?),
+            Some(TreeEntryKind::File) => Self::File(read_settings(path)?.unwrap_or_default()),
         })
     }
 
@@ -79,7 +79,7 @@ impl Identity {
 /// A change that was undone after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UndoneChange {
-    /// The file.
+    /// File that was changed.
     pub path: PathBuf,
     /// What was changed.
     pub change: String,
@@ -105,21 +105,21 @@ impl SettingsBefore {
             before.git.push((path, content));
         }
         for path in roots.repositories.iter().flat_map(identity_files) {
-            let identity = Identity::read(&path)?;
+            let identity = FileIdentity::read(&path)?;
             before.identity.push((path, identity));
         }
         for entry in sets.with_access(PathAccess::Checked) {
             match DiskTree.kind(&entry.path) {
-                Some(FileKind::Link) => {
+                Some(TreeEntryKind::Link) => {
                     before.links.push((entry.path.clone(), std::fs::read_link(&entry.path)?));
                 }
-                Some(FileKind::File) if entry.path.ends_with(".mcp.json") => {
+                Some(TreeEntryKind::File) if entry.path.ends_with(".mcp.json") => {
                     before.state.push((entry.path.clone(), read_state(&entry.path)?));
                 }
-                Some(FileKind::File) => {
+                Some(TreeEntryKind::File) => {
                     before.reported.push((entry.path.clone(), read_settings(&entry.path)?));
                 }
-                Some(FileKind::Directory) => {}
+                Some(TreeEntryKind::Directory) => {}
                 None => before.absent.push(entry.path.clone()),
             }
         }
@@ -133,7 +133,7 @@ impl SettingsBefore {
     pub fn restore(&self) -> Vec<UndoneChange> {
         let mut undone = Vec::new();
         for (path, before) in &self.identity {
-            if Identity::read(path).ok().as_ref() != Some(before) {
+            if FileIdentity::read(path).ok().as_ref() != Some(before) {
                 undone.push(UndoneChange::new(path, "it named another repository", before.restore(path)));
             }
         }
@@ -141,7 +141,7 @@ impl SettingsBefore {
             undone.extend(restore_git_settings(path, before.as_deref().unwrap_or_default()));
         }
         let (now, _) = find_repositories(&self.project, &DiskTree);
-        // Directories outside the project were not writable, whatever names them.
+        // Directories outside the project were not writable, even if a file names them.
         let is_inside = |found: &&Repository| {
             found.git_dir.starts_with(&self.project) && found.own_git_dir.starts_with(&self.project)
         };
@@ -221,7 +221,7 @@ fn read_state(path: &Path) -> io::Result<Value> {
 }
 
 fn restore_git_settings(path: &Path, before: &[u8]) -> Option<UndoneChange> {
-    let is_ordinary = matches!(DiskTree.kind(path), Some(FileKind::File) | None);
+    let is_ordinary = matches!(DiskTree.kind(path), Some(TreeEntryKind::File) | None);
     let now = read_settings(path);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let before_text = text(before);
@@ -313,9 +313,9 @@ fn restore_keys(before: &Value, now: &mut Value, changed: &mut Vec<&'static str>
     }
 }
 
-/// Replaces a file, whatever it is now.
+/// Replaces a file of any kind.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    if DiskTree.kind(path) == Some(FileKind::Directory) {
+    if DiskTree.kind(path) == Some(TreeEntryKind::Directory) {
         move_aside(path)?;
     }
     let mode = std::fs::symlink_metadata(path).map_or(0o644, |found| found.mode() & 0o777);

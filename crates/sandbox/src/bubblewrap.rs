@@ -56,7 +56,7 @@ const KERNEL_SETTINGS: &[&str] = &[
 /// What a sandbox consists of.
 #[derive(Debug, Clone)]
 pub struct SandboxMounts<'a> {
-    /// The paths.
+    /// Paths and what the run may do with each.
     pub sets: &'a PathSets,
     /// Network of the run.
     pub network: NetworkAccess,
@@ -72,7 +72,7 @@ pub struct SandboxMounts<'a> {
     pub inside_files: &'a Path,
     /// Program that runs inside first.
     pub program: &'a Path,
-    /// Working directory.
+    /// Working directory of the command.
     pub working_directory: &'a Path,
     /// Whether `/var/run` and `/var/tmp` are directories of their own.
     pub var_directories: Vec<PathBuf>,

@@ -81,19 +81,19 @@ pub struct ObservedCall {
 type PathArgument = (PathOperation, Option<usize>, usize);
 
 /// A system call whose paths are observed.
-struct CallRow {
+struct SystemCallRow {
     number: libc::c_long,
     paths: &'static [PathArgument],
     /// The argument with the flags of `open`.
     open_flags: Option<usize>,
 }
 
-const fn row(number: libc::c_long, paths: &'static [PathArgument]) -> CallRow {
-    CallRow { number, paths, open_flags: None }
+const fn row(number: libc::c_long, paths: &'static [PathArgument]) -> SystemCallRow {
+    SystemCallRow { number, paths, open_flags: None }
 }
 
-const CALLS: &[CallRow] = &[
-    CallRow { number: libc::SYS_openat, paths: &[(PathOperation::Write, Some(0), 1)], open_flags: Some(2) },
+const CALLS: &[SystemCallRow] = &[
+    SystemCallRow { number: libc::SYS_openat, paths: &[(PathOperation::Write, Some(0), 1)], open_flags: Some(2) },
     row(libc::SYS_mkdirat, &[(PathOperation::Create, Some(0), 1)]),
     row(libc::SYS_mknodat, &[(PathOperation::Create, Some(0), 1)]),
     row(libc::SYS_symlinkat, &[(PathOperation::Create, Some(1), 2)]),
@@ -107,8 +107,8 @@ const CALLS: &[CallRow] = &[
 
 /// Calls that newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
-const OLD_CALLS: &[CallRow] = &[
-    CallRow { number: libc::SYS_open, paths: &[(PathOperation::Write, None, 0)], open_flags: Some(1) },
+const OLD_CALLS: &[SystemCallRow] = &[
+    SystemCallRow { number: libc::SYS_open, paths: &[(PathOperation::Write, None, 0)], open_flags: Some(1) },
     row(libc::SYS_creat, &[(PathOperation::Write, None, 0)]),
     row(libc::SYS_mkdir, &[(PathOperation::Create, None, 0)]),
     row(libc::SYS_mknod, &[(PathOperation::Create, None, 0)]),
@@ -122,9 +122,9 @@ const OLD_CALLS: &[CallRow] = &[
     row(libc::SYS_chown, &[(PathOperation::Change, None, 0)]),
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const OLD_CALLS: &[CallRow] = &[];
+const OLD_CALLS: &[SystemCallRow] = &[];
 
-fn call_rows() -> impl Iterator<Item = &'static CallRow> {
+fn call_rows() -> impl Iterator<Item = &'static SystemCallRow> {
     CALLS.iter().chain(OLD_CALLS)
 }
 

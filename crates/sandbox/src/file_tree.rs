@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 /// Kind of a file, without following a link at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// A directory.
+pub enum TreeEntryKind {
+    /// A directory, not a link to one.
     Directory,
     /// A symbolic link.
     Link,
-    /// Anything else.
+    /// A regular file, socket, pipe or device.
     File,
 }
 
 /// The files that paths are derived for.
 pub trait FileTree {
     /// Returns the kind of a file; `None` if it does not exist or its directory cannot be searched.
-    fn kind(&self, path: &Path) -> Option<FileKind>;
+    fn kind(&self, path: &Path) -> Option<TreeEntryKind>;
 
     /// Returns the names in a directory; empty if it cannot be read.
     fn names(&self, directory: &Path) -> Vec<OsString>;
@@ -33,12 +33,12 @@ pub trait FileTree {
 pub struct DiskTree;
 
 impl FileTree for DiskTree {
-    fn kind(&self, path: &Path) -> Option<FileKind> {
+    fn kind(&self, path: &Path) -> Option<TreeEntryKind> {
         let kind = std::fs::symlink_metadata(path).ok()?.file_type();
         Some(match () {
-            () if kind.is_dir() => FileKind::Directory,
-            () if kind.is_symlink() => FileKind::Link,
-            () => FileKind::File,
+            () if kind.is_dir() => TreeEntryKind::Directory,
+            () if kind.is_symlink() => TreeEntryKind::Link,
+            () => TreeEntryKind::File,
         })
     }
 

@@ -80,7 +80,7 @@ pub enum InsideError {
     Command {
         /// Program of the command.
         program: OsString,
-        /// The error.
+        /// Error of the system.
         error: io::Error,
     },
 }

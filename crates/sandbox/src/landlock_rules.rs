@@ -11,7 +11,7 @@ use landlock::{
     Scope,
 };
 
-use crate::file_tree::{FileKind, FileTree};
+use crate::file_tree::{TreeEntryKind, FileTree};
 use crate::inside::InsideSpec;
 use crate::profile::NetworkAccess;
 use tenterhook_event::SandboxLevel;
@@ -108,7 +108,7 @@ pub(crate) fn all_except(root: &Path, except: &[PathBuf], tree: &dyn FileTree) -
         for name in tree.names(&directory) {
             let path = directory.join(name);
             // A link could lead to a path that is left out.
-            if tree.kind(&path) != Some(FileKind::Link) && found.len() < MAX_RULES {
+            if tree.kind(&path) != Some(TreeEntryKind::Link) && found.len() < MAX_RULES {
                 waiting.push(path);
             }
         }

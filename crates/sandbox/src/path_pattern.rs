@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fast_glob::glob_match;
 
-use crate::file_tree::{FileKind, FileTree};
+use crate::file_tree::{TreeEntryKind, FileTree};
 
 /// Maximum number of paths that one glob expands to.
 const MAX_PATHS_PER_GLOB: usize = 512;
@@ -23,7 +23,7 @@ pub(crate) struct PatternTarget {
 
 /// Paths of a glob.
 #[derive(Debug, Default)]
-pub(crate) struct Expansion {
+pub(crate) struct PatternExpansion {
     pub(crate) targets: Vec<PatternTarget>,
     /// Directories in which a new name may match the glob.
     pub(crate) open_directories: Vec<PathBuf>,
@@ -32,14 +32,14 @@ pub(crate) struct Expansion {
 }
 
 /// Expands a glob below a directory. Parts without wildcards need not exist.
-pub(crate) fn expand(base: &Path, glob: &str, tree: &dyn FileTree) -> Expansion {
+pub(crate) fn expand(base: &Path, glob: &str, tree: &dyn FileTree) -> PatternExpansion {
     let parts: Vec<_> = glob.split('/').filter(|part| !part.is_empty()).collect();
-    let mut found = Expansion::default();
+    let mut found = PatternExpansion::default();
     add(base.to_owned(), &parts, false, tree, &mut found);
     found
 }
 
-fn add(path: PathBuf, parts: &[&str], by_wildcard: bool, tree: &dyn FileTree, found: &mut Expansion) {
+fn add(path: PathBuf, parts: &[&str], by_wildcard: bool, tree: &dyn FileTree, found: &mut PatternExpansion) {
     if found.targets.len() >= MAX_PATHS_PER_GLOB {
         return;
     }
@@ -56,7 +56,7 @@ fn add(path: PathBuf, parts: &[&str], by_wildcard: bool, tree: &dyn FileTree, fo
             if !part.starts_with('*') && !has_wildcard(&plain) && tree.kind(&path.join(&plain)).is_none() {
                 add(path.join(&plain), rest, true, tree, found);
             }
-            if tree.kind(&path) == Some(FileKind::Directory) {
+            if tree.kind(&path) == Some(TreeEntryKind::Directory) {
                 for name in tree.names(&path) {
                     if name.to_str().is_some_and(|name| glob_match(part, name)) {
                         add(path.join(name), rest, true, tree, found);

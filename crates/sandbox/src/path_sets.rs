@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tenterhook_policy::{FileOp, PathLocation, PathRule};
 
-use crate::file_tree::{FileKind, FileTree};
+use crate::file_tree::{TreeEntryKind, FileTree};
 use crate::path_pattern::{PatternTarget, expand, literal_start, matches};
 use crate::profile::SandboxProfile;
 use crate::refusals::ProtectedGlob;
@@ -70,7 +70,7 @@ pub enum PathAccess {
     Anchored,
     /// Write; changes to settings in it are undone after the run.
     Checked,
-    /// Read only.
+    /// Read, but not write.
     ReadOnly,
     /// Neither read nor write: the path appears empty.
     Hidden,
@@ -79,7 +79,7 @@ pub enum PathAccess {
 /// A path of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PathEntry {
-    /// The path.
+    /// Absolute path.
     pub path: PathBuf,
     /// What the run may do with the path.
     pub access: PathAccess,
@@ -199,10 +199,10 @@ impl Derivation<'_> {
             let kind = self.tree.kind(&path);
             // A link could lead anywhere. A missing file is created if its directory exists.
             let has_parent = path.parent().is_some_and(|parent| self.tree.kind(parent).is_some());
-            if kind == Some(FileKind::Link) || !is_directory && (self.is_writable(&path) || !has_parent) {
+            if kind == Some(TreeEntryKind::Link) || !is_directory && (self.is_writable(&path) || !has_parent) {
                 continue;
             }
-            let is_directory = kind.map_or(is_directory, |kind| kind == FileKind::Directory);
+            let is_directory = kind.map_or(is_directory, |kind| kind == TreeEntryKind::Directory);
             self.add(&path, PathAccess::Write, is_directory, "profile");
             self.writable.push(path);
         }
@@ -298,14 +298,14 @@ impl Derivation<'_> {
         }
         let Some(root) = self.writable_root(path) else { return };
         match self.tree.kind(path) {
-            Some(FileKind::Directory) if target.covers_tree => {
+            Some(TreeEntryKind::Directory) if target.covers_tree => {
                 self.add(path, PathAccess::ReadOnly, true, &rule.rule);
             }
-            Some(FileKind::File) => self.add(path, PathAccess::ReadOnly, false, &rule.rule),
+            Some(TreeEntryKind::File) => self.add(path, PathAccess::ReadOnly, false, &rule.rule),
             // A link itself cannot be protected by a mount.
-            Some(FileKind::Link) => self.add(path, PathAccess::Checked, false, &rule.rule),
+            Some(TreeEntryKind::Link) => self.add(path, PathAccess::Checked, false, &rule.rule),
             // `X{,/**}` names the directory as well as its content.
-            Some(FileKind::Directory) => {}
+            Some(TreeEntryKind::Directory) => {}
             None => self.protect_absent(rule, glob, target, &root),
         }
     }
@@ -330,7 +330,7 @@ impl Derivation<'_> {
             } else {
                 self.leave_to_hooks(rule, Some(&glob.to_owned()), "the directory does not exist");
             }
-        } else if self.tree.kind(directory) != Some(FileKind::Link) {
+        } else if self.tree.kind(directory) != Some(TreeEntryKind::Link) {
             self.add(directory, PathAccess::ReadOnly, true, &rule.rule);
         }
     }
@@ -342,7 +342,7 @@ impl Derivation<'_> {
             return;
         }
         let is_root = directory == root || self.is_project_root(directory);
-        let is_link = self.tree.kind(directory) == Some(FileKind::Link);
+        let is_link = self.tree.kind(directory) == Some(TreeEntryKind::Link);
         if !is_root && !is_link && is_dot_path(directory, &root) {
             self.add(directory, PathAccess::ReadOnly, true, &rule.rule);
         } else {
@@ -357,7 +357,7 @@ impl Derivation<'_> {
         }
         for path in &roots.secret_state {
             if let Some(kind) = self.tree.kind(path) {
-                self.add(path, PathAccess::Hidden, kind == FileKind::Directory, "tenterhook");
+                self.add(path, PathAccess::Hidden, kind == TreeEntryKind::Directory, "tenterhook");
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::path_sets::{PathAccess, PathSets};
 /// A file or directory that did not exist before the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placeholder {
-    /// The path.
+    /// Absolute path.
     pub path: PathBuf,
     /// Whether it is a directory.
     pub is_directory: bool,

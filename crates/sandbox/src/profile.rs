@@ -47,7 +47,7 @@ pub struct SandboxProfile {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", expecting = "`none`, `proxy` or `host`")]
 pub enum NetworkAccess {
-    /// Loopback only.
+    /// No network except loopback.
     #[default]
     None,
     /// Loopback, and a proxy that evaluates each connection.
@@ -62,7 +62,7 @@ pub enum ProfileError {
     /// There is no profile with this name.
     #[error("unknown profile `{name}`{}", hint.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     Unknown {
-        /// The name.
+        /// Name that was asked for.
         name: String,
         /// A similar name.
         hint: Option<String>,

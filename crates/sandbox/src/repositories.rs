@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::file_tree::{FileKind, FileTree};
+use crate::file_tree::{TreeEntryKind, FileTree};
 
 /// Maximum depth at which nested repositories are searched.
 const MAX_DEPTH: usize = 6;
@@ -86,9 +86,9 @@ pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> (Vec<Repository
 fn repository_at(directory: &Path, tree: &dyn FileTree) -> Option<Repository> {
     let git = directory.join(".git");
     match tree.kind(&git)? {
-        FileKind::Directory => Some(repository(directory, git, tree)),
-        FileKind::Link => Some(repository(directory, tree.canonical(&git), tree)),
-        FileKind::File => linked_repository(directory, &git, tree),
+        TreeEntryKind::Directory => Some(repository(directory, git, tree)),
+        TreeEntryKind::Link => Some(repository(directory, tree.canonical(&git), tree)),
+        TreeEntryKind::File => linked_repository(directory, &git, tree),
     }
 }
 
@@ -106,7 +106,7 @@ fn subdirectories(
         let path = directory.join(&name);
         (name, path)
     });
-    paths.filter(|(_, path)| tree.kind(path) == Some(FileKind::Directory)).collect()
+    paths.filter(|(_, path)| tree.kind(path) == Some(TreeEntryKind::Directory)).collect()
 }
 
 /// Files that say where git finds the configuration of a repository.

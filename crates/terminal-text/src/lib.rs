@@ -19,7 +19,7 @@ use tenterhook_event::Decision;
 pub use tenterhook_event::plain_text::strip_control_characters as tame;
 
 pub use layout::{TableLayout, fit, pad, wrap};
-pub use qr::draw_qr_code;
+pub use qr::{draw_qr_code, qr_code_rows};
 pub use record_page::record_text;
 pub use retention::retention_text;
 

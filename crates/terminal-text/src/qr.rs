@@ -34,6 +34,14 @@ pub fn draw_qr_code(text: &str) -> Option<String> {
     Some((0..side).step_by(2).map(line).collect())
 }
 
+/// Returns the modules of a QR code, row by row: `1` is dark and `0` is light. Returns `None` if the string is too long.
+pub fn qr_code_rows(text: &str) -> Option<Vec<String>> {
+    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
+    let modules = code.to_colors();
+    let digit = |module: &Module| if *module == Module::Dark { '1' } else { '0' };
+    Some(modules.chunks(code.width()).map(|row| row.iter().map(digit).collect()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use crate::message::UserAction;
+use crate::message::{ShownSnapshot, UserAction};
 
 /// Maximum length of the input, in characters.
 const MAX_INPUT_CHARS: usize = 400;
@@ -52,7 +52,17 @@ impl InputPrompt {
             }
             PromptPurpose::Code(_) => "Code from your authenticator app: ".to_owned(),
             PromptPurpose::Yes(UserAction::Enforce) => "Switch to enforce mode? y / n ".to_owned(),
+            PromptPurpose::Yes(UserAction::Restore(shown)) => restore_question(shown),
             PromptPurpose::Yes(_) => "Continue? y / n ".to_owned(),
         }
     }
+}
+
+fn restore_question(shown: &ShownSnapshot) -> String {
+    let ShownSnapshot { reason, restorable, conflicts, .. } = shown;
+    let kept = match conflicts {
+        0 => String::new(),
+        conflicts => format!(" ({conflicts} changed since and stay)"),
+    };
+    format!("Restore {restorable} items that a call lost ({reason})?{kept} y / n ")
 }

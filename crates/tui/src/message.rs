@@ -73,6 +73,8 @@ pub enum FetchTarget {
     Session(String),
     /// Timeline of a session.
     Timeline(String),
+    /// What a restore of a snapshot would do, by the id of the snapshot or of the call's event.
+    RestorePreview(String),
     /// Approvals that wait for an answer.
     Approvals,
     /// The daemon's health.
@@ -88,6 +90,8 @@ pub enum UserAction {
     Approve(ShownCall, ApproveFor),
     /// Deny a call, with a message for the agent.
     Deny(String, String),
+    /// Restore a snapshot. What was changed after the call stays as it is.
+    Restore(ShownSnapshot),
     /// Switch to monitor mode.
     Monitor,
     /// Switch to enforce mode.
@@ -101,6 +105,19 @@ pub struct ShownCall {
     pub id: String,
     /// Digest of everything that was shown.
     pub digest: String,
+}
+
+/// A snapshot that the screen offers to restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownSnapshot {
+    /// Id of the snapshot.
+    pub id: String,
+    /// Ids of the rules that matched the call.
+    pub reason: String,
+    /// Number of items that a restore creates or replaces.
+    pub restorable: u64,
+    /// Number of items that were changed after the call.
+    pub conflicts: u64,
 }
 
 /// Scope of an approval.
@@ -152,6 +169,7 @@ impl FetchTarget {
             Self::Sessions => "/v1/sessions?limit=500".to_owned(),
             Self::Session(id) => format!("/v1/sessions/{}", percent_encode(id)),
             Self::Timeline(id) => format!("/v1/sessions/{}/timeline?limit=200", percent_encode(id)),
+            Self::RestorePreview(id) => format!("/v1/snapshots/{}", percent_encode(id)),
             Self::Approvals => "/v1/approvals".to_owned(),
             Self::Health => "/v1/health".to_owned(),
             Self::Ledger => "/v1/ledger/stats".to_owned(),
@@ -175,7 +193,7 @@ impl UserAction {
         match self {
             Self::Approve(..) => Some("approve"),
             Self::Monitor => Some("mode monitor"),
-            Self::Deny(..) | Self::Enforce => None,
+            Self::Deny(..) | Self::Enforce | Self::Restore(_) => None,
         }
     }
 
@@ -202,6 +220,9 @@ impl UserAction {
                     format!("/v1/approvals/{}", percent_encode(id)),
                     json!({"answer": "deny", "note": note}),
                 )
+            }
+            Self::Restore(shown) => {
+                ("POST", format!("/v1/snapshots/{}/restore", percent_encode(&shown.id)), json!({}))
             }
             Self::Monitor => ("PUT", "/v1/mode".to_owned(), json!({"mode": "monitor", "proof": proof})),
             Self::Enforce => ("PUT", "/v1/mode".to_owned(), json!({"mode": "enforce"})),
@@ -248,6 +269,11 @@ mod tests {
         assert_eq!(body, expected);
         let (_, _, body) = UserAction::Deny(id(), String::new()).api_request(&GivenProof::Word);
         assert_eq!(body, json!({"answer": "deny", "note": null}));
+        let restore =
+            UserAction::Restore(ShownSnapshot { id: id(), reason: id(), restorable: 1, conflicts: 0 });
+        let (method, path, body) = restore.api_request(&GivenProof::Nothing);
+        assert_eq!((method, path.as_str(), body), ("POST", "/v1/snapshots/01M7/restore", json!({})));
+        assert_eq!(restore.privileged_action(), None);
         assert_eq!(
             UserAction::Monitor.api_request(&GivenProof::Word).2,
             json!({"mode": "monitor", "proof": {"tty": true}})

@@ -40,4 +40,4 @@ pub use request::{
 pub use restore::RestoreReport;
 pub use store::{SnapshotFilter, UndoSelection, UndoStore};
 pub use stored_path::StoredPath;
-pub use text::{format_plan, format_report, format_snapshots};
+pub use text::{format_age, format_bytes, format_plan, format_report};

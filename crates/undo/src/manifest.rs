@@ -85,9 +85,9 @@ pub struct SavedEntry {
 /// User and group of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryOwner {
-    /// User id.
+    /// Numeric user id.
     pub user: u32,
-    /// Group id.
+    /// Numeric group id.
     pub group: u32,
 }
 

@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Formats snapshots and plans for terminals. The caller prints the text.
+//! Formats plans and results for terminals. The caller prints the text.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::manifest::SnapshotManifest;
 use crate::plan::{PlannedRestore, RestoreAction, RestorePlan};
 use crate::restore::RestoreReport;
 
 const SECOND_MS: u64 = 1000;
 const KIB: u64 = 1024;
-
-/// Formats a list of snapshots, one line each.
-pub fn format_snapshots(snapshots: &[SnapshotManifest], now_ms: u64) -> String {
-    let mut text = String::new();
-    for snapshot in snapshots {
-        let age = format_age(now_ms.saturating_sub(snapshot.taken_ms));
-        let files = if snapshot.entries == 1 { "entry" } else { "entries" };
-        let _ = writeln!(
-            text,
-            "{}  {age:>7} ago  {:>6} {files}  {:>9}  {}  {}",
-            snapshot.id,
-            snapshot.entries,
-            format_bytes(snapshot.bytes),
-            escape(&snapshot.reason),
-            escape_path(snapshot.project.as_path()),
-        );
-    }
-    text
-}
 
 /// Formats a plan: one line per path or ref, and a summary.
 pub fn format_plan(plan: &RestorePlan) -> String {
@@ -102,7 +82,8 @@ fn escape_path(path: &Path) -> String {
     escape(&path.to_string_lossy())
 }
 
-fn format_age(age_ms: u64) -> String {
+/// Formats the age of a snapshot: `3 s`, `5 min`, `2 h`, `4 d`.
+pub fn format_age(age_ms: u64) -> String {
     let seconds = age_ms / SECOND_MS;
     match seconds {
         0..60 => format!("{seconds} s"),
@@ -112,7 +93,8 @@ fn format_age(age_ms: u64) -> String {
     }
 }
 
-fn format_bytes(bytes: u64) -> String {
+/// Formats the size of a snapshot: `702 B`, `5 MiB`.
+pub fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..KIB => format!("{bytes} B"),
         _ if bytes < KIB * KIB => format!("{} KiB", bytes / KIB),

@@ -45,6 +45,13 @@ export class Codes {
     return codes;
   }
 
+  /** The codes of a secret in base32. */
+  static of(secret) {
+    const codes = new Codes();
+    codes.#secret = fromBase32(secret);
+    return codes;
+  }
+
   /** The next unused code. */
   async next() {
     this.#next = Math.max(this.#next, now() - 1);

@@ -29,8 +29,13 @@ const HIDDEN_TIMEOUT_MS = 30_000;
 class Live {
   /** Whether the stream is open. */
   connected = $state(false);
+  /** When the connection was lost; undefined while it is open and before it was open for the first time. */
+  lostAt = $state<number>();
   /** Number of events that the daemon skipped because this page was too slow. */
   missed = $state(0);
+
+  /** Whether a hidden page keeps its stream, because it shows notifications. */
+  keepsHidden = () => false;
 
   #listeners = new Map<string, Set<Listener<keyof News>>>();
   #waiting = new Map<string, unknown[]>();
@@ -38,6 +43,7 @@ class Live {
   #wanted = false;
   #hidden?: ReturnType<typeof setTimeout>;
   #running?: AbortController;
+  #retry = () => {};
 
   /** Listens to one event, in at most one batch per frame. Returns a function that stops listening. */
   on<Name extends keyof News>(name: Name, listener: Listener<Name>): () => void {
@@ -62,13 +68,19 @@ class Live {
     this.#close();
   }
 
+  /** Connects again at once. */
+  retry() {
+    this.#retry();
+  }
+
   /**
    * Closes the stream of a hidden page, because a browser opens only six connections to a server for all tabs
    * together.
    */
   #look = () => {
     clearTimeout(this.#hidden);
-    if (document.hidden) this.#hidden = setTimeout(() => this.#close(), HIDDEN_TIMEOUT_MS);
+    if (document.hidden && !this.keepsHidden())
+      this.#hidden = setTimeout(() => this.#close(), HIDDEN_TIMEOUT_MS);
     else this.#open();
   };
 
@@ -90,13 +102,21 @@ class Live {
       try {
         const response = await request('stream', { signal });
         wait = FIRST_RETRY_MS;
-        this.connected = true;
+        [this.connected, this.lostAt] = [true, undefined];
         await read(response, (events) => this.#take(events));
       } catch (error) {
         if (aborted(error)) return;
       }
+      if (signal.aborted) return;
+      this.lostAt ??= Date.now();
       this.connected = false;
-      await new Promise((done) => setTimeout(done, wait));
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, wait);
+        this.#retry = () => {
+          clearTimeout(timer);
+          done();
+        };
+      });
       wait = Math.min(wait * 2, MAX_RETRY_MS);
     }
   }

@@ -86,7 +86,7 @@ fn rules_that_stopped(
                 rules.push(id.to_string());
             }
             Origin::Hook(id) if step.status == TraceStatus::Ran => {
-                let hint = format!("change the hook, or turn it off: `tenterhook hooks disable {id}`");
+                let hint = format!("change the hook `{id}`, or set `enabled: false` in tenterhook.yaml");
                 return Err(CommandError::user(format!(
                     "hook `{id}` stopped record {seq}, and only rules can be overruled"
                 ))

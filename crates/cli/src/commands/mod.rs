@@ -32,7 +32,6 @@ mod self_manage;
 mod templates;
 mod totp;
 mod tui;
-mod undo;
 mod uninstall;
 
 pub(crate) use daemon::serve::DEFAULT_LISTEN_ADDRESS;
@@ -41,7 +40,7 @@ pub(crate) use old_names::RENAMED_COMMANDS;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use tenterhook_allow_commands::allow;
+use tenterhook_allow_commands::{allow, undo};
 use tenterhook_ledger_commands::{ledger, sessions};
 
 use self::daemon::{serve, service, start, status, stop};

@@ -136,6 +136,13 @@ pub(super) const READ_CALLS: &[&str] = &[
     "import[",
     "upload_file(",
     "bun.file(",
+    "inputstream(",
+    "readbytes(",
+    "bufferedreader(",
+    "call-with-input-file",
+    "open-input-file",
+    "port->bytes",
+    "slurp(",
 ];
 
 /// Calls that run a program or shell text.

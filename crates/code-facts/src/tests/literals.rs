@@ -74,6 +74,14 @@ fn credentials_that_are_read_and_sent_are_found() {
 }
 
 #[test]
+fn paths_in_variables_are_followed() {
+    let code = "let p = format!(\"{}/.claude/settings.json\", env::var(\"HOME\").unwrap());\nfs::write(p, \"x\").unwrap();";
+    assert_eq!(effects(code), ["write ~/.claude/settings.json"]);
+    let code = "let f = home_dir().join(\".android/a.keystore\");\nlet text = fs::read(f);";
+    assert_eq!(effects(code), ["read ~/.android/a.keystore"]);
+}
+
+#[test]
 fn ordinary_code_has_no_effects() {
     for code in [
         "println!(\"{}\", std::env::var(\"HOME\").unwrap());",

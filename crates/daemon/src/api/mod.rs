@@ -7,6 +7,7 @@ mod approvals;
 mod authority;
 mod backtest;
 mod dashboard;
+mod enrolment;
 mod events;
 mod harnesses;
 mod health;
@@ -23,8 +24,10 @@ mod readers;
 mod registered_hooks;
 mod request_body;
 mod rule_draft;
+mod rule_text;
 mod runs;
 mod sessions;
+mod snapshots;
 mod sse;
 mod templates;
 
@@ -73,15 +76,18 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
         ("events", events::routes()),
         ("sessions", sessions::routes()),
         ("sessions", runs::routes()),
+        ("sessions", snapshots::routes()),
         ("ledger", ledger::routes()),
         ("policy", policy::routes()),
         ("policy", packs::routes()),
         ("policy", rule_draft::routes()),
+        ("policy", rule_text::routes()),
         ("policy", backtest::routes()),
         ("approvals", approvals::routes()),
         ("harnesses", harnesses::routes()),
         ("authority", mode::routes()),
         ("authority", authority::routes()),
+        ("authority", enrolment::routes()),
         ("dashboard", dashboard::routes()),
         ("daemon", live_stream::routes()),
         ("daemon", metrics::routes()),

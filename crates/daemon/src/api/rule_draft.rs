@@ -42,10 +42,10 @@ async fn draft_from_request(
                 return Err(ApiError::not_found(format!("unknown record `{seq}`"))
                     .hint("GET /v1/ledger lists the records"));
             };
-            DraftSource::Decision(Box::new(record), goal)
+            RuleDraftSource::Decision(Box::new(record), goal)
         }
-        (None, None, Some(name), None) => DraftSource::Template(name),
-        (None, None, None, Some(rule)) => DraftSource::Parts(rule),
+        (None, None, Some(name), None) => RuleDraftSource::Template(name),
+        (None, None, None, Some(rule)) => RuleDraftSource::Parts(rule),
         _ => {
             let hint =
                 "send {\"seq\": …, \"want\": \"block\" or \"allow\"}, {\"template\": …} or {\"rule\": …}";
@@ -56,19 +56,19 @@ async fn draft_from_request(
     draft.map(Json).map_err(ApiError::unusable_content)
 }
 
-enum DraftSource {
+enum RuleDraftSource {
     Decision(Box<StoredRecord>, RuleDraftGoal),
     Template(String),
     Parts(Value),
 }
 
-fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure> {
+fn draft_rule(daemon: &Daemon, from: RuleDraftSource) -> Result<DraftedRule, Failure> {
     let path = daemon.home.policy();
     let before = regular_file(&path)?;
     let etag = policy_etag(before.as_deref());
     let (name, before) = (path.display().to_string(), before.unwrap_or_default());
     let rule = match from {
-        DraftSource::Template(template) => {
+        RuleDraftSource::Template(template) => {
             let template = templates::find(TemplateKind::Rule, &template)?;
             let (ids, items): (Vec<_>, Vec<_>) = template.rule_items().into_iter().unzip();
             let text = template.add_to(&name, &before)?;
@@ -76,14 +76,14 @@ fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure
             let (rule, yaml) = (Value::Null, items.concat());
             return Ok(DraftedRule { ids, rule, yaml, before, text: Some(text), etag, validation });
         }
-        DraftSource::Decision(record, goal) => {
+        RuleDraftSource::Decision(record, goal) => {
             let leaf = RecordedDecision::from_record(&record)?;
             match goal {
                 RuleDraftGoal::Block => deny_rule(&leaf, record.seq, daemon.generations.user_home())?,
                 RuleDraftGoal::Allow => exception_rule(&leaf, record.seq)?,
             }
         }
-        DraftSource::Parts(rule) => rule,
+        RuleDraftSource::Parts(rule) => rule,
     };
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let yaml = rule_yaml(&rule);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sandboxed runs.
+//! Routes that list and register sandboxed runs.
 
 use std::sync::Arc;
 

@@ -149,6 +149,7 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
             "crontab -l",
             "perl -MJSON -e 'print 1'",
             "awk '{print $1 | \"sort\"}' x",
+            "awk 'NR > 1 && $4 == \"delete\" {print $1}' x",
             "make -f build.mk",
         ],
     );

@@ -7,7 +7,7 @@ use std::path::Path;
 use tenterhook_policy::PathRule;
 
 use super::{Derivation, PathAccess};
-use crate::file_tree::FileKind;
+use crate::file_tree::TreeEntryKind;
 use crate::path_pattern::{PatternTarget, expand};
 
 impl Derivation<'_> {
@@ -36,8 +36,8 @@ impl Derivation<'_> {
                     continue;
                 }
                 match self.tree.kind(&path) {
-                    Some(FileKind::Directory) if target.covers_tree => self.hide_directory(rule, &path),
-                    Some(FileKind::File) if !target.covers_tree => self.hide_file(rule, &path),
+                    Some(TreeEntryKind::Directory) if target.covers_tree => self.hide_directory(rule, &path),
+                    Some(TreeEntryKind::File) if !target.covers_tree => self.hide_file(rule, &path),
                     _ => {}
                 }
             }
@@ -52,8 +52,8 @@ impl Derivation<'_> {
         for name in self.tree.names(directory) {
             let path = directory.join(name);
             let is_readable = self.readable.contains(&path) || self.is_excepted(rule, &path);
-            if is_readable && self.tree.kind(&path).is_some_and(|kind| kind != FileKind::Link) {
-                let is_directory = self.tree.kind(&path) == Some(FileKind::Directory);
+            if is_readable && self.tree.kind(&path).is_some_and(|kind| kind != TreeEntryKind::Link) {
+                let is_directory = self.tree.kind(&path) == Some(TreeEntryKind::Directory);
                 self.add(&path, PathAccess::ReadOnly, is_directory, &format!("exception of {}", rule.rule));
             }
         }

@@ -87,6 +87,10 @@ pub struct ShellCommand {
     /// Texts that are known to be on standard input.
     #[serde(skip)]
     pub stdin_texts: Vec<Arc<str>>,
+    /// Code of the files that the command interprets. Rules do not search it: see
+    /// [`ShellCommand::include_code_texts`].
+    #[serde(skip)]
+    pub(super) code_texts: Vec<Arc<str>>,
     /// Whether the output was typed into a terminal that is not visible to hooks.
     #[serde(skip)]
     pub(super) from_terminal: bool,
@@ -200,6 +204,15 @@ impl ShellCommand {
         matches!(self.program.as_str(), "echo" | "printf" | "print")
             && self.words.iter().any(|word| word.text.contains('$'))
             && self.words.iter().all(|word| !word.dynamic)
+    }
+
+    /// Adds the code of the files that the command interprets to the texts that rules search, one text for each paragraph:
+    /// a pattern must not match words of unrelated functions. Returns whether there is such code.
+    pub fn include_code_texts(&mut self) -> bool {
+        let code = std::mem::take(&mut self.code_texts);
+        self.stdin_texts.extend(code.iter().flat_map(|text| text.split("\n\n")).map(Arc::from));
+        self.letter_pairs = OnceLock::new();
+        !code.is_empty()
     }
 
     /// Returns the known SQL statements that the command receives.

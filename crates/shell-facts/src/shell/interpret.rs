@@ -313,7 +313,12 @@ impl ShellReader<'_> {
                 Some(Language::Shell) => {
                     self.read_text(&text, &mut scope.started_by(program).for_script(&path));
                 }
-                Some(language) => self.run_other_language(language, program, &text, own, scope),
+                Some(language) => {
+                    if let Some(command) = own.and_then(|at| self.writable_command(at)) {
+                        command.code_texts.push(text.clone());
+                    }
+                    self.run_other_language(language, program, &text, own, scope);
+                }
                 None => {}
             }
         }

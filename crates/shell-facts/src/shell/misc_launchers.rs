@@ -64,7 +64,9 @@ impl ShellReader<'_> {
                     |word: &&ShellWord| word.text.contains("system") || word.text.contains(['|', '>', '<']);
                 let code = words.iter().find(does);
                 if let (Some(code), Some(language)) = (code, CodeLanguage::from_name("awk")) {
-                    self.report_unread("it is code in another language", &code.text);
+                    if starts_programs(&code.text) {
+                        self.report_unread("it is code in another language", &code.text);
+                    }
                     let own = self.last_command();
                     let text = format!("{}{}", awk_variables(words), code.text);
                     self.read_code(language, &text, program, own, scope);
@@ -153,7 +155,18 @@ impl ShellReader<'_> {
                 self.mark_typed_program(self.last_command(), scope);
             }
             self.mark_typed_arguments(inner, scope);
-            self.run_words(&[inner, &self.input_words(scope)].concat(), &mut through);
+            let read = self.input_words(scope);
+            // A single word is shell text, into which each line is inserted.
+            if let ([text], false) = (inner, read.is_empty())
+                && text.text.contains(' ')
+            {
+                for input in &read {
+                    let Some(command) = self.fill_or_append(inner, input) else { return };
+                    self.read_text(&join_texts(&command), &mut through);
+                }
+            } else {
+                self.run_words(&[inner, &read].concat(), &mut through);
+            }
         }
         for input in inputs.iter().filter(|word| !word.text.starts_with(":::")) {
             let Some(command) = self.fill_or_append(inner, input) else { return };
@@ -220,6 +233,16 @@ fn destroys(words: &[ShellWord]) -> bool {
         name if name == "mkfs" || name.starts_with("mkfs.") => has(&is_device),
         _ => false,
     }
+}
+
+/// Whether awk code may start other programs: with `system`, `getline` or a pipe. `>` may be a comparison, and `|` a part
+/// of a regular expression, but a pipe is followed by a space or a text.
+fn starts_programs(code: &str) -> bool {
+    let code = code.replace("||", "");
+    let mut after_bars = code.match_indices('|').map(|(at, _)| code.get(at + 1..).unwrap_or_default());
+    let is_pipe =
+        |after: &str| after.starts_with(|letter: char| letter.is_whitespace() || matches!(letter, '&' | '"'));
+    code.contains("system") || code.contains("getline") || after_bars.any(is_pipe)
 }
 
 /// Returns the variables of `awk -v NAME=VALUE` as assignments.

@@ -202,6 +202,10 @@ impl ShellReader<'_> {
         self.typed_line.push_str(text);
         let typed = self.typed_line.clone();
         self.read_text(&typed, scope);
+        if is_sql_statement(&typed) {
+            let words = ["psql", "-c", typed.as_str()].map(ShellWord::literal);
+            self.run_words(&words, scope);
+        }
         if typed.ends_with('\n') || typed.len() > MAX_TYPED_LINE_BYTES {
             self.typed_line.clear();
         }
@@ -295,6 +299,15 @@ impl ShellReader<'_> {
             }
         }
     }
+}
+
+/// First words of SQL statements that change data.
+const SQL_VERBS: &[&str] = &["alter", "delete", "drop", "truncate", "update"];
+
+/// Whether typed text is a statement for a database client.
+fn is_sql_statement(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    text.contains(';') && SQL_VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
 /// Returns the text that `tmux send-keys` types. Names of keys are replaced by the key.

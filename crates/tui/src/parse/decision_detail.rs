@@ -10,6 +10,8 @@ use super::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DecisionDetail {
     pub(crate) line: DecisionRow,
+    /// Id of the event.
+    pub(crate) id: String,
     /// Short name of a call that was stopped; empty for other decisions.
     pub(crate) name: String,
     pub(crate) native_event: String,
@@ -77,6 +79,7 @@ impl DecisionDetail {
         });
         Some(Self {
             line,
+            id: text_field(fields, "id"),
             name: text_field(record, "name"),
             native_event: text_field(fields, "native_event"),
             recorded: text_field(fields, "recorded"),

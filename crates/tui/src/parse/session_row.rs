@@ -8,6 +8,9 @@ use tenterhook_event::Decision;
 use super::decision_row::parse_verdict;
 use super::{array_field, field, number_field, optional_text, sorted_counts, text_field, time_ms};
 
+/// Reason of a snapshot that a restore took of what it replaced.
+const RESTORE_REASON: &str = "restore";
+
 /// A session as a row of the list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SessionRow {
@@ -143,6 +146,12 @@ impl SessionRow {
 }
 
 impl SessionDetail {
+    /// Returns the ids of the snapshots of calls, newest first, without those that a restore took.
+    pub(crate) fn undoable(&self) -> impl Iterator<Item = &str> {
+        let of_calls = self.snapshots.iter().filter(|(reason, _)| reason != RESTORE_REASON);
+        of_calls.map(|(_, id)| id.as_str())
+    }
+
     pub(crate) fn parse(value: &Value) -> Self {
         let results = field(value, "tool_results").as_object();
         let tools = sorted_counts(field(value, "tools")).into_iter().map(|(name, calls)| {

@@ -5,7 +5,8 @@
 use serde_json::Value;
 
 use super::{add_decision, set_approvals};
-use crate::message::{FetchTarget, RequestError, TuiCommand};
+use crate::input_prompt::{InputPrompt, PromptPurpose};
+use crate::message::{FetchTarget, RequestError, ShownSnapshot, TuiCommand, UserAction};
 use crate::parse::{
     DecisionDetail, DecisionRow, HealthSummary, LedgerCounts, SessionDetail, SessionRow, TimelineRow,
 };
@@ -54,10 +55,46 @@ pub(super) fn handle_fetched(
                 *steps = TimelineRow::parse_list(&answer);
             }
         }
+        FetchTarget::RestorePreview(_) => return offer_restore(state, &answer),
         FetchTarget::Approvals => set_approvals(state, &answer),
         FetchTarget::Health => state.health = HealthSummary::parse(&answer),
         FetchTarget::Ledger => state.ledger = LedgerCounts::parse(&answer),
     }
+    Vec::new()
+}
+
+/// Asks whether a snapshot is restored. If there is nothing to restore, the call before it in the session is offered.
+fn offer_restore(state: &mut TuiState, answer: &Value) -> Vec<TuiCommand> {
+    let number = |key: &str| answer.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let text = |key: &str| {
+        let found = answer.get("snapshot").and_then(|snapshot| snapshot.get(key)).and_then(Value::as_str);
+        plain::single_line(found.unwrap_or_default())
+    };
+    let shown = ShownSnapshot {
+        id: text("id"),
+        reason: text("reason"),
+        restorable: number("restorable"),
+        conflicts: number("conflicts"),
+    };
+    if shown.restorable > 0 {
+        state.prompt = Some(InputPrompt::new(PromptPurpose::Yes(UserAction::Restore(shown))));
+        return Vec::new();
+    }
+    if shown.conflicts > 0 {
+        let command = format!("tenterhook undo {} --dry-run", shown.id);
+        state.notify(false, format!("changed after the call, so not restored; see `{command}`"));
+        return Vec::new();
+    }
+    let older = match state.pages.last().map(|page| &page.open) {
+        Some(PageContent::Session { found: Some(found), .. }) => {
+            found.undoable().skip_while(|id| *id != shown.id).nth(1).map(ToOwned::to_owned)
+        }
+        _ => None,
+    };
+    if let Some(older) = older {
+        return vec![TuiCommand::Fetch(FetchTarget::RestorePreview(older))];
+    }
+    state.notify(false, "nothing to undo: everything is as it was before the call");
     Vec::new()
 }
 
@@ -101,6 +138,9 @@ fn handle_fetch_error(state: &mut TuiState, subject: &FetchTarget, why: String) 
         FetchTarget::Decisions(Some(_)) => {
             state.fetching = HistoryState::No;
             state.notify(false, why);
+        }
+        FetchTarget::RestorePreview(_) if why.starts_with("unknown snapshot") => {
+            state.notify(false, "nothing was saved for this call");
         }
         _ => state.notify(false, why),
     }

@@ -169,6 +169,17 @@ fn handle_page_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
             let key = format!("{}:{}", found.line.harness, found.line.session);
             open_page(state, OpenPage::session(key, now))
         }
+        (PageContent::Decision { found: Some(found), .. }, KeyPress::Char('u')) => {
+            vec![TuiCommand::Fetch(FetchTarget::RestorePreview(found.id.clone()))]
+        }
+        (PageContent::Session { found: Some(found), .. }, KeyPress::Char('u')) => {
+            let latest = found.undoable().next().map(ToOwned::to_owned);
+            let Some(latest) = latest else {
+                state.notify(false, "nothing was saved in this session");
+                return Vec::new();
+            };
+            vec![TuiCommand::Fetch(FetchTarget::RestorePreview(latest))]
+        }
         (PageContent::Session { key, .. }, KeyPress::Char('d') | KeyPress::Enter) => {
             let key = key.clone();
             let id = key.split_once(':').map_or(key.as_str(), |(_, id)| id).to_owned();

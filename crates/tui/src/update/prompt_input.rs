@@ -12,7 +12,7 @@ use crate::message::{
     ApproveFor, FetchTarget, GivenProof, ProofNeeded, RequestError, TuiCommand, UserAction,
 };
 use crate::plain;
-use crate::state::TuiState;
+use crate::state::{PageContent, TuiState};
 
 pub(super) fn handle_prompt_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
     let rows = state.list_rows();
@@ -115,11 +115,12 @@ pub(super) fn handle_action_done(
     action: &UserAction,
     answer: Result<Value, RequestError>,
 ) -> Vec<TuiCommand> {
-    if let Err(RequestError(why)) = answer {
-        state.notify(false, plain::single_line(&why));
+    if let Err(RequestError(why)) = &answer {
+        state.notify(false, plain::single_line(why));
         return Vec::new();
     }
     let text = match action {
+        UserAction::Restore(_) => return show_restored(state, &answer.unwrap_or_default()),
         UserAction::Approve(_, ApproveFor::Once) => "approved",
         UserAction::Approve(_, ApproveFor::Session) => {
             "approved, with all calls that the same rules ask about in this session"
@@ -134,7 +135,25 @@ pub(super) fn handle_action_done(
             state.pages.pop();
             vec![TuiCommand::Fetch(FetchTarget::Approvals)]
         }
-        UserAction::Monitor | UserAction::Enforce => vec![TuiCommand::Fetch(FetchTarget::Health)],
+        UserAction::Monitor | UserAction::Enforce | UserAction::Restore(_) => {
+            vec![TuiCommand::Fetch(FetchTarget::Health)]
+        }
+    }
+}
+
+/// Shows the result of a restore.
+fn show_restored(state: &mut TuiState, answer: &Value) -> Vec<TuiCommand> {
+    let restored = answer.get("restored").and_then(Value::as_u64).unwrap_or_default();
+    let left = answer.get("left").and_then(Value::as_array).map_or(0, Vec::len);
+    let saved = answer.get("saved").and_then(Value::as_str).map(plain::single_line);
+    let saved = saved.map(|id| format!("; `tenterhook undo {id}` reverts this")).unwrap_or_default();
+    state.notify(left == 0, format!("{restored} restored, {left} left{saved}"));
+    let page = state.pages.last().map(|page| &page.open);
+    match page {
+        Some(PageContent::Session { key, .. }) => {
+            vec![TuiCommand::Fetch(FetchTarget::Session(key.clone()))]
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::message::{
-    ApproveFor, FetchTarget, GivenProof, ProofNeeded, RequestError, ShownCall, TuiCommand, TuiMessage,
-    UserAction, WallClock,
+    ApproveFor, FetchTarget, GivenProof, ProofNeeded, RequestError, ShownCall, ShownSnapshot, TuiCommand,
+    TuiMessage, UserAction, WallClock,
 };
 use crate::view::tests::{approvals_json, decided, fetched, press_keys, screen, state, type_text};
 use crate::{KeyPress, TuiState, update};
@@ -186,6 +186,52 @@ fn an_open_session_is_refreshed_while_it_changes_but_not_at_every_event() {
     }
     assert!((2..=4).contains(&fetched), "{fetched}");
     assert!(state.next_wake_ms() <= 500);
+}
+
+fn preview(id: &str, restorable: u64, conflicts: u64) -> Value {
+    json!({"snapshot": {"id": id, "reason": "git-discard"}, "restorable": restorable, "conflicts": conflicts})
+}
+
+#[test]
+fn calls_of_a_session_are_undone_one_after_the_other() {
+    let mut state = state(80, 24);
+    let session = json!({"id": "s", "harness": "codex", "snapshots": [
+        {"id": "9-1", "reason": "restore"}, {"id": "8-1", "reason": "git-discard"}, {"id": "7-1", "reason": "git-clean"},
+    ]});
+    update(&mut state, TuiMessage::Event("session".to_owned(), session.clone()));
+    type_text(&mut state, "2");
+    press_keys(&mut state, &[KeyPress::Enter]);
+    fetched(&mut state, FetchTarget::Session("codex:s".to_owned()), session);
+    let target = |id: &str| FetchTarget::RestorePreview(id.to_owned());
+    assert_eq!(type_text(&mut state, "u"), [TuiCommand::Fetch(target("8-1"))], "not what a restore saved");
+    assert_eq!(target("8-1").api_path(), "/v1/snapshots/8-1");
+    // Everything is as before this call, so the call before it is offered.
+    let answer = TuiMessage::Fetched(target("8-1"), Ok(preview("8-1", 0, 0)));
+    assert_eq!(update(&mut state, answer), [TuiCommand::Fetch(target("7-1"))]);
+    fetched(&mut state, target("7-1"), preview("7-1", 3, 1));
+    assert!(screen(&state).contains("Restore 3 items"), "{}", screen(&state));
+    let shown = || ShownSnapshot {
+        id: "7-1".to_owned(),
+        reason: "git-discard".to_owned(),
+        restorable: 3,
+        conflicts: 1,
+    };
+    let action = || UserAction::Restore(shown());
+    assert_eq!(type_text(&mut state, "n"), [], "no is the default");
+    fetched(&mut state, target("7-1"), preview("7-1", 3, 1));
+    assert_eq!(type_text(&mut state, "y"), [TuiCommand::Perform(action(), GivenProof::Nothing)]);
+    let done = json!({"restored": 3, "left": [{}], "saved": "9-2"});
+    let wanted = update(&mut state, TuiMessage::ActionDone(action(), Ok(done)));
+    assert_eq!(wanted, [TuiCommand::Fetch(FetchTarget::Session("codex:s".to_owned()))]);
+    assert!(screen(&state).contains("3 restored, 1 left; `tenterhook undo 9-2` reverts this"));
+
+    fetched(&mut state, target("7-1"), preview("7-1", 0, 2));
+    assert!(screen(&state).contains("changed after the call"), "{}", screen(&state));
+    fetched(&mut state, target("7-1"), preview("7-1", 0, 0));
+    assert!(screen(&state).contains("nothing to undo"), "there is no older call");
+    let unknown = Err(RequestError("unknown snapshot `x`; GET /v1/snapshots".to_owned()));
+    update(&mut state, TuiMessage::Fetched(target("x"), unknown));
+    assert!(screen(&state).contains("nothing was saved for this call"));
 }
 
 #[test]

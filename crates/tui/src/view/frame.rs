@@ -136,9 +136,11 @@ fn key_hints(state: &TuiState) -> Vec<(&'static str, &'static str)> {
     let last = [("?", "help"), ("q", "quit")];
     let here: &[(&str, &str)] = match state.pages.last().map(|page| &page.open) {
         Some(PageContent::Decision { .. }) => {
-            &[("esc", "back"), ("↑↓", "scroll"), ("p", "proof"), ("s", "session")]
+            &[("esc", "back"), ("↑↓", "scroll"), ("p", "proof"), ("s", "session"), ("u", "undo")]
         }
-        Some(PageContent::Session { .. }) => &[("esc", "back"), ("↑↓", "scroll"), ("d", "decisions")],
+        Some(PageContent::Session { .. }) => {
+            &[("esc", "back"), ("↑↓", "scroll"), ("d", "decisions"), ("u", "undo")]
+        }
         Some(PageContent::Approval { waits: true, .. }) => {
             &[("a", "approve once"), ("s", "for session"), ("d", "deny"), ("esc", "back")]
         }

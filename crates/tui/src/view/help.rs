@@ -20,8 +20,18 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("Live", &[("g, home", "go to the latest decision and follow")]),
-    ("Decision", &[("p", "verify that the record is in the signed ledger"), ("s", "open its session")]),
-    ("Session", &[("d", "list its decisions")]),
+    (
+        "Decision",
+        &[
+            ("p", "verify that the record is in the signed ledger"),
+            ("s", "open its session"),
+            ("u", "undo its call"),
+        ],
+    ),
+    (
+        "Session",
+        &[("d", "list its decisions"), ("u", "undo its latest saved call; again for the one before it")],
+    ),
     (
         "Approval",
         &[

@@ -119,7 +119,7 @@ fn too_much_to_copy_is_refused_before_it_is_copied() {
         assert!(matches!(error, SnapshotError::TooMuchToCopy { .. }), "{path}: {error}");
         assert_eq!(count_paths(&project), 0);
     }
-    // A link is no copy.
+    // A link does not copy the content.
     assert!(store.take_snapshot(&project.file_request(&["large"], TargetChange::Delete)).is_ok());
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn full() -> Event {
             id: text("a-2"),
             kind: text("explore"),
             parent: text("a-1"),
+            sandbox: Some(tenterhook_event::SandboxLevel::NamespacesLandlock),
         },
         detail: EventDetail {
             prompt: text("ship it"),

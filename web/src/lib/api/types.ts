@@ -2,8 +2,14 @@
 
 // Generated from docs/reference/openapi.json by scripts/api.mjs (`npm run generate`).
 
+/** Decisions in a time range. */
+export type Activity = { /** Duration of a bucket, in milliseconds. */ bucket_ms: number; /** The buckets, oldest first; buckets without decisions are left out. */ buckets: ActivityBucket[]; /** Decision time over the whole range; absent without decisions. */ decision_time: DecisionTime | null; /** Start of the first bucket. It is not before the first matching record. */ from: Timestamp; /** Harnesses, most frequent first. */ harnesses: NamedCounts[]; /** Rules that denied or asked, most frequent first. */ rules: NamedCounts[]; /** Whether the decision times come from a sample of the records. Counts are always exact. */ sampled: boolean; /** Tools, most frequent first. */ tools: NamedCounts[]; /** Counts for the whole range. */ total: DecisionCounts; /** End of the time range. */ until: Timestamp };
+
+/** Decisions in one bucket of a time range. */
+export type ActivityBucket = { /** Start of the bucket. */ at: Timestamp; /** Number of decisions. */ counts: DecisionCounts; /** Decision time; absent if it was not measured. */ decision_time?: DecisionTime | null };
+
 /** The agent that caused an event: its model, its user account, and the subagent if there is one. */
-export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
+export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** How the agent's run is confined, if it is a sandboxed run that the daemon knows. Senders cannot set it. */ sandbox?: SandboxLevel | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
 
 /** A call that waits for an approval. */
 export type Approval = { /** All arguments of the call, as they would be executed. */ args?: unknown; /** Working directory of the agent. */ cwd?: string | null; /** SHA-256 of all other fields except the times and the short name. A request to approve the call must repeat it. */ digest: string; /** The harness's own name for the event. */ event: string; /** Id of the event. */ id: EventId; /** Short name of the call, derived from the id, which commands accept in its place. It is for users only. */ name: string; /** Rules and hooks that ask, each with its reason. */ reasons: Said[]; /** Id of the session. */ session?: string | null; /** When the call started to wait. */ since: Timestamp; /** Id of the harness. */ source: string; /** Name of the tool. */ tool?: string | null; /** Time at which the call is denied if no user has answered. */ until: Timestamp; /** The user whose account runs the agent. */ user?: string | null; /** Summary of the call in one line. */ wants: string };
@@ -45,12 +51,27 @@ export type BacktestReport = { /** Number of differences by rule. */ by_rule: { 
 /** Request to evaluate recorded events with a different policy. */
 export type BacktestRequest = { /** Only events since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`. */ since?: string | null; /** Policy text to use instead of the user's policy. */ text: string; /** Only events before this time. */ until?: string | null };
 
+/** A page of tool calls, newest first. */
+export type CallPage = { /** Value of `before` that requests the next page. */ next: number | null; /** The rows of this page. */ rows: ToolCallRow[]; /** Total number of records in the ledger. */ size: number };
+
+/** Which tool calls a list contains. */
+export type CallSelection = "notable" | "all";
+
+/** What a call would have lost, saved for `tenterhook undo`. */
+export type CallSnapshot = { /** Bytes that the snapshot keeps in use. */ bytes: number; /** Number of files, links and directories. */ entries: number; /** Id of the call's event, which is also the id of its record; null if it is unknown. */ event: string | null; /** Id of the snapshot; `tenterhook undo ID` restores it. */ id: string; /** Number of paths that could not be saved. */ not_saved: number; /** Root directory of the project. */ project: string; /** Ids of the rules that matched, or `restore` if a restore saved what it replaced. */ reason: string; /** Number of git refs. */ refs: number; /** Whether the user would have been asked without the snapshot. */ replaced_question: boolean; /** The harness's id for the session; null if it is unknown. */ session: string | null; /** Time of the snapshot. */ taken: Timestamp };
+
+/** List of snapshots. */
+export type CallSnapshotList = { /** The snapshots, newest first. */ snapshots: CallSnapshot[] };
+
 /** A file that a session changed. */
 export type ChangedFile = { /** Number of lines added, as far as calls and results report them. */ added: number; /** How the file was changed outside the session; null if it was not changed or this is unknown. */ behind: OutsideChange | null; /** Number of changes. */ changes: number; /** Whether the last change deleted the file or moved it away. */ deleted: boolean; /** Time of the last change. */ last: Timestamp | null; /** Path of the file. */ path: string; /** Number of lines removed, as far as calls and results report them. */ removed: number; /** Path relative to the project. */ shown: string; /** Tools that changed the file. */ tools: string[] };
 
+/** A new secret for an authenticator app. It is not active before its first code is typed in a terminal. */
+export type CodeEnrolment = { /** The address as a QR code: rows of `1` for dark and `0` for light modules. */ qr: string[]; /** The secret, in base32. */ secret: string; /** The secret as an `otpauth://` address. */ uri: string };
+
 /** The daemon's health. Callers that have no token or use another account receive only `ok` and `version`. */
 export type DaemonHealth = { /** Number of hook calls answered. */ answered?: number; /** Identifier of the rules and hooks in force. */ generation?: string; /** Harnesses that have Tenterhook's hooks in their settings or sent an event within the last ten minutes. Absent
-until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** When monitor mode ends by itself; absent without a time limit. */ mode_until?: Timestamp | null; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
+until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** When monitor mode ends by itself; absent without a time limit. */ mode_until?: Timestamp | null; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Sandboxed runs that have not ended, each with the level of its sandbox. */ runs?: SandboxedRun[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
 
 /** Result for a damaged ledger. */
 export type DamagedLedger = { /** Number of the first damaged record. */ leaf: number | null; /** Description of the damage. */ problem: string; /** Always false in this variant. */ verified: boolean };
@@ -77,17 +98,23 @@ export type DayUsage = { /** Cost according to the price table, in millionths of
 decision of all findings applies. */
 export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
 
+/** Number of decisions by verdict. */
+export type DecisionCounts = { /** Number of all decisions. */ all: number; /** Number of calls that a user was asked about. */ asked: number; /** Number of denials. */ denied: number };
+
 /** A decision that would change. */
 export type DecisionDifference = { /** Id of the event. */ id: EventId; /** The new decision. */ now: Decision; /** Id of the rule behind the new decision. */ now_by?: string | null; /** Number of the record. */ seq: number; /** The recorded decision. */ was: Decision; /** Id of the rule behind the recorded decision. */ was_by?: string | null; /** The command, path or tool. */ what: string };
 
 /** A one-line summary of a decision. */
-export type DecisionLine = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Working directory of the agent. */ cwd: string | null; /** Kind of the event. */ event: EventKind; /** Identifier of the rules and hooks in force. */ generation: string; /** Id of the harness. */ harness: string; /** Id of the event. */ id: EventId; /** Name of the model. */ model: string | null; /** The harness's own name for the event. */ native_event: string; /** Text of the prompt. */ prompt: string | null; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decided. */ rule: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number; /** The tool call. */ tool: ToolGist | null; /** Time of the event. */ ts: Timestamp; /** Verdict of the decision. */ verdict: Decision };
+export type DecisionLine = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Working directory of the agent. */ cwd: string | null; /** Kind of the event. */ event: EventKind; /** Identifier of the rules and hooks in force. */ generation: string; /** Id of the harness. */ harness: string; /** Id of the event. */ id: EventId; /** Name of the model. */ model: string | null; /** The harness's own name for the event. */ native_event: string; /** Text of the prompt. */ prompt: string | null; /** Run time of the tool, in milliseconds; only in events about the result of a call. */ ran_ms?: number | null; /** Reason shown to the model. */ reason: string | null; /** Whether the decision changed the arguments of the call. */ rewritten?: boolean; /** Id of the rule that decided. */ rule: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number; /** The tool call. */ tool: ToolGist | null; /** The harness's id for the tool call. */ tool_use_id?: string | null; /** Time of the event. */ ts: Timestamp; /** Verdict of the decision. */ verdict: Decision };
 
 /** Decisions in one minute. */
 export type DecisionMinute = { /** Start of the minute. */ at: Timestamp; /** Median decision time, in microseconds. */ p50_us: number; /** 95th percentile of the decision time, in microseconds. */ p95_us: number; /** 99th percentile of the decision time, in microseconds. */ p99_us: number; /** Number of decisions by verdict. */ verdicts: { [key: string]: number } };
 
 /** Decisions in the last hour. */
 export type DecisionRate = { /** Minutes that contain decisions, oldest first. */ minutes: DecisionMinute[] };
+
+/** Percentiles of the decision time, in microseconds. */
+export type DecisionTime = { /** Median of the decision time. */ p50_us: number; /** 95th percentile of the decision time. */ p95_us: number; /** 99th percentile of the decision time. */ p99_us: number };
 
 /** Number of denials, by what the agent did next. */
 export type DenialCounts = { /** Number of denials. */ all: number; /** Number of denials with a suggestion. */ nudged: number; /** Number of denials after which the agent repeated the call. */ repeated: number; /** Number of denials after which the agent followed the suggestion. */ taken: number };
@@ -174,6 +201,9 @@ export type FileProblem = { /** The entry with the problem, such as ``rule `x` `
 
 /** Whether the agent may continue after this event. */
 export type Flow = "go" | ({ stop: { /** Reason shown to the user. */ reason?: string | null } });
+
+/** Neighbouring records that are not tool calls. */
+export type FoldedRecords = { /** Number of the records. */ count: number; /** Number of the records by kind of event, or by kind of record if a record has no event. */ events: { [key: string]: number }; /** Number of the oldest record. */ first: number };
 
 /** A process that is no longer marked as a guarded agent. */
 export type ForgottenAgent = { /** Name of the process. */ name: string; /** Id of the process. */ pid: number };
@@ -332,6 +362,9 @@ export type ModeState = { /** Whether the request changed the mode; absent if th
 the last one applies. */
 export type Modification = { /** How `value` is combined with the requested arguments. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How `value` is combined with the request. */ merge: Merge; of: "model-request"; /** The new fields. */ value: unknown } | { /** How `value` is combined with the response, if there is one. */ merge: Merge; of: "model-response"; /** The new fields. */ value: unknown } | { /** Names of the tools that may be called; empty for no restriction by name. */ allowed: string[]; /** Whether the model may, must or must not call a tool. */ mode: SelectionMode; of: "tool-selection" };
 
+/** Number of decisions for one rule, harness or tool. */
+export type NamedCounts = { /** Number of decisions. */ counts: DecisionCounts; /** Name of the rule, harness or tool. */ name: string };
+
 /** Where a finding comes from. */
 export type Origin = string;
 
@@ -362,6 +395,15 @@ export type PolicyValidation = { /** Whether every entry of the policy can be us
 /** The rules in force. */
 export type PolicyView = { /** Identifier of the rules and hooks in force. */ generation: string; /** Sources of rules. */ layers: PolicyLayer[]; /** The user's own policy. */ own: PolicyText; /** Rules, hooks and settings that cannot be used. */ problems: FileProblem[]; /** All rules, with their state. */ rules: RuleView[]; /** Files that changed and cannot be read; their previous content is in force. */ stale: FileProblem[]; /** Problems that do not prevent a rule from being used. */ warnings: FileProblem[] };
 
+/** A program in a file with descriptions. */
+export type ProgramDescription = { /** Number of examples, which were all tested. */ examples: number; /** Line of the description. */ line: number; /** Names of the program. */ names: string[]; /** Whether the description replaces the built-in one. */ replaces: boolean };
+
+/** A file that describes programs. */
+export type ProgramFile = { /** Who the file comes from. */ layer: RuleLayer; /** Programs that the file describes. */ programs: ProgramDescription[]; /** Path of the file. */ source: string };
+
+/** The programs whose arguments rules understand. */
+export type ProgramList = { /** Names of the programs with a built-in description. */ builtin: string[]; /** Files with descriptions of the user, the organisation or the project. */ files: ProgramFile[]; /** Problems in these files. */ problems: FileProblem[] };
+
 /** Text of a prompt. */
 export type PromptText = { /** Why the text is missing. */ gone: MissingContent | null; /** Text of the prompt. */ text: string | null };
 
@@ -388,6 +430,21 @@ export type RemovedRecords = { /** Number of the first record. */ from: number; 
 
 /** Kind of proof that a caller needs. */
 export type RequiredProof = "code" | "tty" | "nothing";
+
+/** What a restore does with one path or git ref. */
+export type RestoreItem = { /** What a restore does. */ action: RestoreItemAction; /** Name of the git ref; null for files. */ git_ref: string | null; /** Absolute path of the file, or of the repository if this is a ref. Bytes that are not UTF-8 are replaced. */ path: string; /** Why the item is not restored, for `conflict` and `blocked`. */ reason: string | null };
+
+/** What a restore does with an item. */
+export type RestoreItemAction = "create" | "replace" | "conflict" | "blocked";
+
+/** What a restore of a snapshot would do. */
+export type RestorePreview = { /** Number of items that were changed after the call. They are replaced only with `force`. */ conflicts: number; /** Paths and git refs that differ from the snapshot. At most 1000. */ items: RestoreItem[]; /** Number of further items, which are not listed. */ more_items: number; /** Number of items that a restore creates or replaces. */ restorable: number; /** The snapshot. */ snapshot: CallSnapshot; /** Number of items that are as they were. */ unchanged: number };
+
+/** Request to restore a snapshot. */
+export type RestoreRequest = { /** Also replace items that were changed after the call. They are saved in another snapshot first. */ force?: boolean; /** Restore only these files and directories. Relative paths are relative to the project. */ paths?: string[]; /** Proof that a user sends the request; needed if `force` replaces something. */ proof?: AuthorityProof };
+
+/** Result of a restore. */
+export type RestoreResult = { /** Id of the snapshot. */ id: string; /** Items that were left as they are. At most 1000. */ left: RestoreItem[]; /** Number of further items that were left, which are not listed. */ more_left: number; /** Number of items that were created or replaced. */ restored: number; /** Id of the snapshot of the replaced items; null if nothing was replaced. Restoring it undoes the restore. */ saved: string | null };
 
 /** New retention limits. A limit that is absent removes nothing. */
 export type RetentionRequest = { /** Maximum age in days or weeks, such as `90d` or `12w`. */ max_age?: string | null; /** Maximum size, such as `500MB` or `2GB`. */ max_size?: string | null; /** Proof that a user sends the request; required if the new limits remove records earlier than before. */ proof?: AuthorityProof };
@@ -438,6 +495,9 @@ export type RuleSwitchRequest = { /** Name of the rule pack or id of the rule. *
 /** A rule with its state. */
 export type RuleView = { /** Purpose of the rule. */ description: string; /** Whether the rule is disabled. */ disabled: boolean; /** Whether the rule has expired. */ expired: boolean; /** When the rule expires. */ expires: Timestamp | null; /** Id of the rule. */ id: string; /** Who the rule comes from. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether the rule is locked: it cannot be disabled or overridden. */ locked: boolean; /** Whether the rule is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of the rules that this rule overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the guarded action happened. */ severity: RuleSeverity; /** File that contains the rule. */ source: string; /** The rule's verdict. */ verdict: Decision };
 
+/** A run that its supervisor registers. All processes of the run count as a guarded agent. */
+export type RunRegistration = { /** The program of the run, for users. */ command: string; /** Working directory of the run. */ cwd?: string | null; /** Id of the harness, if the run is a known agent. */ harness?: string | null; /** Id of the run, chosen by the supervisor. Registering it again changes nothing. */ id: EventId; /** Process id of the run's first process, as the daemon sees it. It must descend from the caller. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Root of the project. */ project?: string | null };
+
 /** A value together with the hook or rule that produced it. */
 export type Said = { /** The hook or rule that produced the value. */ by: Origin; /** The reason, suggestion, text or modification. */ said: string };
 
@@ -446,6 +506,15 @@ export type Said2 = { /** The hook or rule that produced the value. */ by: Origi
 
 /** A sample's tool call. */
 export type SampleTool = { /** Arguments of the tool. */ args?: unknown; /** Name of the tool. */ name: string };
+
+/** How strongly a run of an agent is confined by the operating system. */
+export type SandboxLevel = "hooks" | "landlock" | "namespaces-landlock";
+
+/** A sandboxed run that has not ended. */
+export type SandboxedRun = { /** The program of the run. */ command: string; /** Id of the harness, if the run is a known agent. */ harness: string | null; /** Id of the run. */ id: EventId; /** Process id of the run's first process. */ init_pid: number; /** How the run is confined. */ level: SandboxLevel; /** Id of the newest session whose hooks were called from inside the run. */ session: string | null; /** When the run was registered. */ since: Timestamp; /** Process id of the supervisor. */ supervisor_pid: number };
+
+/** List of the sandboxed runs. */
+export type SandboxedRunList = { /** The runs, oldest first. */ runs: SandboxedRun[] };
 
 /** Whether the model may call tools. */
 export type SelectionMode = "auto" | "any" | "none";
@@ -541,6 +610,9 @@ export type TodoProgress = { /** Number of items. */ all: number; /** Number of 
 /** A tool call: the tool's native name, its class, and the arguments as the harness sent them. */
 export type ToolCall = { /** The arguments, as the harness sent them. */ args: unknown; /** Class of the tool. */ class: ToolClass; /** Server and tool name, if the tool belongs to an MCP server. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
 
+/** A tool call, a prompt, or several other records. */
+export type ToolCallRow = { /** What decided: a rule id or `hook:<id>`. */ by: string | null; /** Kind of the event. */ event: string | null; /** Records that are not tool calls; absent in the row of a call. */ folded?: FoldedRecords | null; /** Id of the harness. */ harness: string | null; /** Kind of the record. */ kind: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Reason shown to the model. */ reason: string | null; /** Result of the call; absent if the call was denied or its result is not known. */ result?: ToolRunResult | null; /** Whether the decision changed the arguments of the call. */ rewritten?: boolean; /** Id of the rule that decided. */ rule: string | null; /** Text of the prompt, response, message or error. */ said: string | null; /** Number of the record. */ seq: number; /** Id of the session. */ session: string | null; /** Time that the decision took, in microseconds. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** The harness's id for the call. */ tool_use_id?: string | null; /** Time of the event. */ ts: Timestamp | null; /** Verdict of the decision. */ verdict: string | null; /** Name of the change, in a record of kind `change`. */ what: string | null; /** Who made the change. */ who: string | null };
+
 /** State of a tool call. */
 export type ToolCallState = "asked" | "done" | "failed" | "denied";
 
@@ -555,6 +627,9 @@ export type ToolGist = { /** What the tool does. */ class: ToolClass; /** The co
 
 /** State of a tool call. */
 export type ToolProgress = { /** The subagent that made the call. */ agent: string | null; /** Why content is missing. */ gone: MissingContent | null; /** Run time of the tool, in milliseconds. */ ran_ms: number | null; /** State of the call. */ state: ToolCallState; /** The tool call, in one line. */ tool: ToolGist; /** The harness's id for the call. */ tool_use_id: string | null; /** The verdict on the call. */ verdict: Decision };
+
+/** Result of a tool call. */
+export type ToolRunResult = { /** The error of a call that failed. */ error: string | null; /** Whether the call failed. */ failed: boolean; /** Run time of the tool, in milliseconds. */ ran_ms: number | null; /** Number of the record of the result. */ seq: number };
 
 /** A file that a session read, wrote or deleted. */
 export type TouchedFile = { /** Number of deletions. */ deletes: number; /** Path of the file. */ path: string; /** Number of reads. */ reads: number; /** Number of writes. */ writes: number };
@@ -580,6 +655,9 @@ export type VerificationStatus = { /** Number of records checked so far. */ chec
 
 /** Expectations that a verification compares the ledger with. */
 export type VerifyRequest = { /** A public key that must have signed the ledger. */ key?: string | null; /** An earlier checkpoint, which the ledger must extend. */ since?: string | null };
+
+/** A rule as it is written in its file. */
+export type WrittenRule = { /** What happens if a match is not certain, in Markdown. */ certainty: string[]; /** Calls that the rule denies or asks about, in Markdown. */ dangerous: string[]; /** Calls that the rule does not match, in Markdown. */ harmless: string[]; /** Id of the rule. */ id: string; /** Line in the file. */ line: number; /** What the rule matches, in Markdown: one line for each alternative. */ matches: string[]; /** File that contains the rule. */ source: string; /** The rule's lines in the file; null if the file has changed since it was loaded. */ yaml: string | null };
 
 /** Every operation of the API: what it takes and gives. */
 export interface Operations {
@@ -646,6 +724,14 @@ export interface Operations {
     headers: undefined;
     body: ProofRequest;
     gives: ForgottenAgent;
+  };
+  /** Creates a secret for an authenticator app. It is active after `tenterhook approvals totp verify CODE` in a terminal. Not for agents. */
+  beginCodeEnrolment: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: CodeEnrolment;
   };
   /** Time until which this browser has access. */
   getDashboard: {
@@ -814,6 +900,22 @@ export interface Operations {
     headers: undefined;
     body: undefined;
     gives: LedgerPage;
+  };
+  /** Decisions over time: counts by verdict, decision times, and the rules, harnesses and tools. */
+  getActivity: {
+    path: undefined;
+    query: { buckets?: number; harness?: string; kind?: RecordKind; rule?: string; session?: string; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
+    headers: undefined;
+    body: undefined;
+    gives: Activity;
+  };
+  /** Tool calls that match, newest first, a page at a time: one row for a call, its decision and its result. */
+  listCalls: {
+    path: undefined;
+    query: { before?: number; harness?: string; kind?: RecordKind; limit?: number; rule?: string; session?: string; show?: CallSelection; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
+    headers: undefined;
+    body: undefined;
+    gives: CallPage;
   };
   /** The latest signed checkpoint. A copy that is stored elsewhere reveals a later rollback. */
   getCheckpoint: {
@@ -1063,6 +1165,22 @@ export interface Operations {
     body: ExplainRequest;
     gives: Explanation;
   };
+  /** The programs whose arguments rules understand: built-in ones, and the files that describe others. */
+  listPrograms: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: ProgramList;
+  };
+  /** A rule as it is written in its file, and in words: what it matches, and its examples. */
+  getRuleText: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: WrittenRule;
+  };
   /** Checks a text as the user's policy and returns every problem with its position. Nothing is changed. */
   validatePolicy: {
     path: undefined;
@@ -1070,6 +1188,22 @@ export interface Operations {
     headers: undefined;
     body: string;
     gives: PolicyValidation;
+  };
+  /** The sandboxed runs that have not ended. */
+  listRuns: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SandboxedRunList;
+  };
+  /** Registers a sandboxed run that the caller supervises: its processes are a guarded agent from now on. Over the socket only, for the account of the daemon, and not for agents. */
+  registerRun: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: RunRegistration;
+    gives: SandboxedRun;
   };
   /** Sessions of all agents, the latest first, a page at a time. */
   listSessions: {
@@ -1135,6 +1269,30 @@ export interface Operations {
     body: undefined;
     gives: SessionTodos;
   };
+  /** What calls would have lost, saved before they ran: the newest first. */
+  listSnapshots: {
+    path: undefined;
+    query: { limit?: number; session?: string };
+    headers: undefined;
+    body: undefined;
+    gives: CallSnapshotList;
+  };
+  /** What a restore of a snapshot would do. The id is that of the snapshot or of the call's event, or `last`. */
+  previewRestore: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: RestorePreview;
+  };
+  /** Restores a snapshot. What was changed after the call stays as it is, unless `force` is set; `force` then needs a proof of the user. */
+  restoreSnapshot: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: RestoreRequest;
+    gives: RestoreResult;
+  };
   /** Live events: `decided`, `session`, `approvals`, `generation`, `verify` and `warning`; `lagged` has the number of missed events. /v1/ledger/tail misses none. */
   stream: {
     path: undefined;
@@ -1163,6 +1321,7 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   passAuthority: ['POST', '/v1/authority'],
   listAgents: ['GET', '/v1/authority/agents'],
   forgetAgent: ['POST', '/v1/authority/agents/{pid}/forget'],
+  beginCodeEnrolment: ['POST', '/v1/authority/codes'],
   getDashboard: ['GET', '/v1/dashboard'],
   openDashboard: ['POST', '/v1/dashboard'],
   leaveDashboard: ['POST', '/v1/dashboard/leave'],
@@ -1184,6 +1343,8 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   removeKit: ['POST', '/v1/kits/{name}/remove'],
   trustKit: ['POST', '/v1/kits/{name}/trust'],
   queryLedger: ['GET', '/v1/ledger'],
+  getActivity: ['GET', '/v1/ledger/activity'],
+  listCalls: ['GET', '/v1/ledger/calls'],
   getCheckpoint: ['GET', '/v1/ledger/checkpoint'],
   signCheckpoint: ['POST', '/v1/ledger/checkpoint'],
   eraseLeaves: ['POST', '/v1/ledger/erase'],
@@ -1215,7 +1376,11 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   backtestPolicy: ['POST', '/v1/policy/backtest'],
   draftRule: ['POST', '/v1/policy/draft'],
   explainPolicy: ['POST', '/v1/policy/explain'],
+  listPrograms: ['GET', '/v1/policy/programs'],
+  getRuleText: ['GET', '/v1/policy/rules/{id}'],
   validatePolicy: ['POST', '/v1/policy/validate'],
+  listRuns: ['GET', '/v1/runs'],
+  registerRun: ['POST', '/v1/runs'],
   listSessions: ['GET', '/v1/sessions'],
   followSessions: ['GET', '/v1/sessions/stream'],
   getSession: ['GET', '/v1/sessions/{id}'],
@@ -1224,6 +1389,9 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   followSession: ['GET', '/v1/sessions/{id}/stream'],
   getTimeline: ['GET', '/v1/sessions/{id}/timeline'],
   getSessionTodos: ['GET', '/v1/sessions/{id}/todos'],
+  listSnapshots: ['GET', '/v1/snapshots'],
+  previewRestore: ['GET', '/v1/snapshots/{id}'],
+  restoreSnapshot: ['POST', '/v1/snapshots/{id}/restore'],
   stream: ['GET', '/v1/stream'],
   listTemplates: ['GET', '/v1/templates'],
 };

@@ -14,8 +14,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applicability};
 use tenterhook_event::{Decision, Event, EventKind, Flow, HookCall, ToolCall, TraceStatus};
-use tenterhook_guard::{CallPipeline, RecordTarget};
-use tenterhook_home::WorkDirs;
+use tenterhook_guard::{CallPipeline, RecordTarget, SavedCalls};
+use tenterhook_home::{Home, WorkDirs};
+use tenterhook_records::recorded::{JsonField as _, RecordedDecision};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -141,7 +142,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if !args.all {
         let (event, outcome, daemon) = (&call.event, &outcome, programs.is_some());
         let (notes, hooks, described) = (&notes, &hooks, &described);
-        let explained = summary::ExplainedCall { event, outcome, notes, hooks, rules, daemon, described };
+        let record = recorded.as_ref().map(|recorded| explained_record(home, recorded));
+        let explained =
+            summary::ExplainedCall { event, outcome, notes, hooks, rules, daemon, described, record };
         context.terminal.print(&summary::summary_text(&explained))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -188,6 +191,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn explained_record(home: &Home, recorded: &RecordedDecision) -> summary::ExplainedRecord {
+    let event = recorded.event.id.to_string();
+    let saved = SavedCalls::open(home).ok().flatten().and_then(|saved| saved.find(&event).ok().flatten());
+    let seq = recorded.leaf.field("seq").as_u64().unwrap_or_default();
+    summary::ExplainedRecord { seq, snapshot: saved.map(|saved| saved.id) }
 }
 
 /// Formats the working directories named in the call's arguments.

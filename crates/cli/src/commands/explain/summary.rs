@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use tenterhook_event::{Decision, Event, Origin, Outcome, TraceStatus};
-use tenterhook_policy::{RuleNote, RuleSet};
+use tenterhook_policy::{Rule, RuleNote, RuleSet};
 
 use super::HookNote;
 use crate::terminal::{BOLD, DIM, Terminal, describe_verdict, style_of, tame};
@@ -17,6 +17,7 @@ const REASON_LINES: usize = 3;
 const SUGGESTION_LINES: usize = 2;
 const LIST_LINES: usize = 1;
 const CHANGE_LINES: usize = 2;
+const UNDO_LINES: usize = 2;
 /// Width of the labels before the parts.
 const LABEL_COLUMNS: usize = 9;
 
@@ -31,6 +32,16 @@ pub(super) struct ExplainedCall<'a> {
     pub(super) daemon: bool,
     /// The call's programs that the policy describes.
     pub(super) described: &'a [DescribedProgram],
+    /// The call's record, if the call was recorded.
+    pub(super) record: Option<ExplainedRecord>,
+}
+
+/// Record of an explained call.
+pub(super) struct ExplainedRecord {
+    /// Number of the record.
+    pub(super) seq: u64,
+    /// Id of the snapshot of what the call discarded.
+    pub(super) snapshot: Option<String>,
 }
 
 pub(super) fn summary_text(explained: &ExplainedCall<'_>) -> String {
@@ -50,6 +61,7 @@ pub(super) fn summary_text(explained: &ExplainedCall<'_>) -> String {
         let nudges: Vec<_> = outcome.nudges.iter().map(|nudge| nudge.value.as_str()).collect();
         out += &labelled_text("instead", &nudges.join("; "), width, SUGGESTION_LINES);
     }
+    out += &labelled_text("undo", &undo_text(explained), width, UNDO_LINES);
     if let Some(by) = outcome.decided_by().filter(|by| **by != Origin::Engine) {
         out += &labelled_text("by", &source_text(by, explained), width, LIST_LINES);
     }
@@ -124,6 +136,22 @@ fn source_text(by: &Origin, explained: &ExplainedCall<'_>) -> String {
     }
 }
 
+/// Describes how the call can be undone, or that a snapshot replaces the question about it.
+fn undo_text(explained: &ExplainedCall<'_>) -> String {
+    if let Some(ExplainedRecord { seq, snapshot }) = &explained.record {
+        let saved = |id: &String| format!("saved in snapshot {id}; `tenterhook undo {seq}` restores it");
+        return snapshot.as_ref().map(saved).unwrap_or_default();
+    }
+    let takes_snapshot =
+        |note: &&RuleNote| explained.rules.rule(&note.rule).is_some_and(Rule::takes_snapshot);
+    let mut asking = explained.notes.iter().filter(|note| note.counts && note.verdict >= Decision::Ask);
+    if explained.outcome.decision != Decision::Ask || !asking.all(|note| takes_snapshot(&note)) {
+        return String::new();
+    }
+    "if what the call would lose can be saved, an agent's call is saved and runs without this question"
+        .to_owned()
+}
+
 /// Suggests how to get another verdict.
 fn change_text(explained: &ExplainedCall<'_>) -> String {
     let by = match (explained.outcome.decision, explained.outcome.decided_by()) {
@@ -137,10 +165,16 @@ fn change_text(explained: &ExplainedCall<'_>) -> String {
             _ if explained.outcome.decision == Decision::Allow => {
                 format!("turn the rule off: `tenterhook rules disable {id}`")
             }
-            _ => format!(
-                "allow it with a rule that has `overrides: [{id}]`, or turn the rule off: \
-                 `tenterhook rules disable {id}`"
-            ),
+            _ => match &explained.record {
+                Some(ExplainedRecord { seq, .. }) => format!(
+                    "let this call run once: `tenterhook allow {seq}`; turn the rule off: \
+                     `tenterhook rules disable {id}`"
+                ),
+                None => format!(
+                    "allow it with a rule that has `overrides: [{id}]`, or turn the rule off: \
+                     `tenterhook rules disable {id}`"
+                ),
+            },
         },
         Origin::Hook(id) => match explained.hooks.iter().find(|hook| hook.id == id.as_ref()) {
             Some(HookNote { program: Some(program), .. }) => format!("change the program `{program}`"),

@@ -45,6 +45,11 @@ fn read_routes() -> Vec<Route> {
             .about("Records that match, newest first, a page at a time."),
         Route::get("/v1/ledger/lines", "lineLedger", lines::lines)
             .about("Records that match, each in one line, and the number of all records."),
+        Route::get("/v1/ledger/calls", "listCalls", lines::calls).about(
+            "Tool calls that match, newest first, a page at a time: one row for a call, its decision and its result.",
+        ),
+        Route::get("/v1/ledger/activity", "getActivity", lines::read_activity)
+            .about("Decisions over time: counts by verdict, decision times, and the rules, harnesses and tools."),
         Route::get("/v1/ledger/stats", "getLedgerStats", find::stats)
             .about("Statistics of the records that match, and of the ledger."),
         Route::get("/v1/ledger/tail", "tailLedger", tail::tail)

@@ -22,6 +22,7 @@ fn code_has_effects_where_its_interpreter_runs() {
         ("node -e \"require('fs').rmSync('/srv/x', {recursive: true})\"", "delete! /srv/x"),
         ("node -e \"require('child_process').execSync('rm -rf /srv/x')\"", "delete! /srv/x"),
         ("awk 'BEGIN{system(\"rm -rf /srv/x\")}'", "delete! /srv/x"),
+        ("echo /srv/x | parallel 'rm -rf {}'", "delete! /srv/x"),
         ("perl -e 'unlink \"/srv/x\"'", "delete /srv/x"),
         ("ruby -e 'File.delete(\"/srv/x\")'", "delete /srv/x"),
         ("php -r 'unlink(\"/srv/x\");'", "delete /srv/x"),

@@ -76,6 +76,7 @@ pub(super) fn cmdlet_output(
         }
         "get-location" => scope.cwd.certain().map_or_else(unknown, PowerShellValue::literal),
         "new-temporaryfile" => PowerShellValue::literal("/tmp/x"),
+        "new-guid" | "get-random" | "get-date" => PowerShellValue::literal("unique"),
         "get-childitem" => listed_items(arguments, &positional, flow, scope),
         "select-object" if arguments.has("expandproperty") && flow.items.is_empty() => unknown(),
         "sort-object" | "tee-object" | "get-unique" | "write-host" | "out-host" | "out-string"

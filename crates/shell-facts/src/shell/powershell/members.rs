@@ -127,6 +127,7 @@ impl ShellReader<'_> {
             ("convert", "frombase64string") => first.and_then(decode_to_letters),
             ("environment", "getfolderpath") => first.and_then(|folder| folder_path(folder, scope)),
             ("io.path", "gettemppath" | "gettempfilename") => Some("/tmp/x".to_owned()),
+            ("guid", "newguid") | ("io.path", "getrandomfilename") => Some("unique".to_owned()),
             ("io.path", "combine" | "join") => {
                 let parts: Option<Vec<&str>> = values.iter().map(PowerShellValue::known_text).collect();
                 parts.map(|parts| parts.join("/"))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::path::PathBuf;
+//! `undo`: restores what calls of agents discarded.
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -8,17 +10,18 @@ use tenterhook_authority::Action;
 use tenterhook_daemon_control::gate::caller_standing;
 use tenterhook_guard::{LedgerHandle, ServiceSettings};
 use tenterhook_home::{Home, call_meta};
-use tenterhook_records::id_reference::{find_record, is_latest};
+use tenterhook_records::id_reference::{IdCandidate, find_record, is_latest, select_by_id};
 use tenterhook_records::recorded::RecordedDecision;
 use tenterhook_undo::{
-    RestorePlan, SnapshotFilter, UndoError, UndoSelection, UndoStore, format_plan, format_report,
-    format_snapshots,
+    RestorePlan, SnapshotFilter, SnapshotManifest, UndoError, UndoSelection, UndoStore, format_plan,
+    format_report,
 };
 
 use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::DIM;
+use crate::terminal::{DIM, Terminal};
+use crate::undo_list;
 
 const EXAMPLES: &str = "\
 Before an agent discards uncommitted work, cleans a repository, drops a stash or deletes a branch, Tenterhook saves \
@@ -30,17 +33,17 @@ Examples:
   tenterhook undo last --dry-run
   tenterhook undo last --path src/main.rs
   tenterhook undo 15                       the call of this record
-  tenterhook undo --session 89917c00       all calls of a session";
+  tenterhook undo --session last           all calls of the latest session";
 
 /// Restore what an agent's call discarded
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// What to undo: `last`, a snapshot id, or the number or id of a record; `list` lists the snapshots
-    #[arg(required_unless_present = "session", conflicts_with = "session")]
+pub struct Args {
+    /// What to undo: `last`, a record number or id, or a snapshot id or a part of it; `list` lists the snapshots
+    #[arg(value_name = "SNAPSHOT|RECORD", required_unless_present = "session", conflicts_with = "session")]
     target: Option<String>,
-    /// Undo all calls of this session that were saved, the latest first
-    #[arg(long, value_name = "ID")]
+    /// Undo all calls of this session that were saved, the latest first: its id, a part of it, or `last`
+    #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Restore only this file or directory
     #[arg(long = "path", value_name = "PATH")]
@@ -55,7 +58,8 @@ pub(crate) struct Args {
     proof: ProofArgs,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+/// Runs `undo`.
+pub fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let store = UndoStore::open(&home.undo(), ServiceSettings::of(home).0.undo)
         .map_err(|error| to_command_error(&error))?;
@@ -118,13 +122,15 @@ fn refuse_guarded_agent(
 }
 
 fn list(context: &Context, store: &UndoStore) -> Result<ExitCode, CommandError> {
-    let snapshots = store.list(&SnapshotFilter::default()).map_err(|error| to_command_error(&error))?;
+    let snapshots = list_snapshots(store, &SnapshotFilter::default())?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"snapshots": snapshots}))?;
     } else if snapshots.is_empty() {
         context.terminal.print("no snapshots; nothing has been discarded by a guarded agent yet\n")?;
     } else {
-        context.terminal.print(&format_snapshots(&snapshots, call_meta::now_ms()))?;
+        let calls = undo_list::CallNames::of(&LedgerHandle::of(context.home()?));
+        let layout = Terminal::table_layout();
+        context.terminal.print(&undo_list::table(&snapshots, &calls, layout, call_meta::now_ms()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -133,33 +139,70 @@ fn print_plan(context: &Context, plan: &RestorePlan) -> Result<(), CommandError>
     if context.terminal.json { Ok(()) } else { context.terminal.print(&format_plan(plan)) }
 }
 
-/// Returns what to undo. A snapshot id is used as it is; anything else names a record.
+/// Returns what to undo: a snapshot by its id or a part of it, or the snapshot of a record.
 fn selection(home: &Home, store: &UndoStore, args: &Args) -> Result<UndoSelection, CommandError> {
     let target = match (&args.session, &args.target) {
-        (Some(session), _) => return Ok(UndoSelection::Session(session.clone())),
+        (Some(session), _) => return find_session(store, session).map(UndoSelection::Session),
         (None, Some(target)) if is_latest(target) => return Ok(UndoSelection::Last),
         (None, target) => target.clone().unwrap_or_default(),
     };
-    let filter = SnapshotFilter { id_or_event: Some(target.clone()), ..SnapshotFilter::default() };
-    if !store.list(&filter).map_err(|error| to_command_error(&error))?.is_empty() {
+    let of_event = |id: &str| {
+        list_snapshots(
+            store,
+            &SnapshotFilter { id_or_event: Some(id.to_owned()), ..SnapshotFilter::default() },
+        )
+    };
+    if !of_event(&target)?.is_empty() {
         return Ok(UndoSelection::IdOrEvent(target));
     }
-    let record = find_record(&LedgerHandle::of(home).reader()?, &target)?;
-    let event = record.map(|record| RecordedDecision::from_record(&record)).transpose()?;
-    let event = event.map(|decision| decision.event.id.to_string()).unwrap_or(target);
+    // The ids of snapshots contain hyphens, and the names of records do not.
+    if target.contains('-') {
+        let candidates = list_snapshots(store, &SnapshotFilter::default())?
+            .into_iter()
+            .map(|found| IdCandidate { label: found.id.clone(), item: found.id.clone(), id: found.id });
+        let found = select_by_id(&target, "snapshot", candidates)?;
+        return found
+            .map(UndoSelection::IdOrEvent)
+            .ok_or_else(|| nothing_saved(format!("unknown snapshot `{target}`")));
+    }
+    let record = LedgerHandle::of(home).reader().map(|reader| find_record(&reader, &target));
+    let Ok(Some(record)) = record.and_then(|found| found) else {
+        return Err(nothing_saved(format!("no snapshot or record `{target}`")));
+    };
+    let event = RecordedDecision::from_record(&record)?.event.id.to_string();
+    if of_event(&event)?.is_empty() {
+        return Err(nothing_saved(format!("nothing was saved for the call of record {}", record.seq)));
+    }
     Ok(UndoSelection::IdOrEvent(event))
 }
 
-fn absolute(path: &std::path::Path) -> Result<PathBuf, CommandError> {
+/// Returns the id of the session with snapshots that the text names.
+fn find_session(store: &UndoStore, reference: &str) -> Result<String, CommandError> {
+    let mut sessions: Vec<String> = Vec::new();
+    for snapshot in list_snapshots(store, &SnapshotFilter::default())? {
+        sessions.extend(snapshot.session.filter(|session| !sessions.contains(session)));
+    }
+    let candidates = sessions.into_iter().map(|id| IdCandidate { label: id.clone(), item: id.clone(), id });
+    select_by_id(reference, "session", candidates)?
+        .ok_or_else(|| nothing_saved(format!("nothing was saved in session `{reference}`")))
+}
+
+fn list_snapshots(store: &UndoStore, filter: &SnapshotFilter) -> Result<Vec<SnapshotManifest>, CommandError> {
+    store.list(filter).map_err(|error| to_command_error(&error))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
     std::path::absolute(path).map_err(|error| CommandError::user(format!("`{}`: {error}", path.display())))
 }
 
+fn nothing_saved(message: impl Into<String>) -> CommandError {
+    CommandError::user(message).hint("`tenterhook undo list` lists what can be undone")
+}
+
 fn to_command_error(error: &UndoError) -> CommandError {
-    let message = error.to_string();
     match error {
-        UndoError::UnknownSnapshot(_) => {
-            CommandError::user(message).hint("`tenterhook undo list` lists snapshots")
-        }
-        _ => CommandError::user(message),
+        UndoError::UnknownSnapshot(name) if is_latest(name) => nothing_saved("nothing to undo"),
+        UndoError::UnknownSnapshot(_) => nothing_saved(error.to_string()),
+        _ => CommandError::user(error.to_string()),
     }
 }
