@@ -12,4 +12,4 @@ mod started_run;
 
 pub use plan::{LevelChoice, SandboxPlan, SandboxRequest};
 pub use refusal_watch::{RefusalReport, RefusalRuleText};
-pub use started_run::{PreparedRun, SandboxedRunEnd, RunServer, StartWait};
+pub use started_run::{PreparedRun, RunServer, SandboxedRunEnd, StartWait};

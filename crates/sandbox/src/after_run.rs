@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::file_tree::{DiskTree, TreeEntryKind, FileTree as _};
+use crate::file_tree::{DiskTree, FileTree as _, TreeEntryKind};
 use crate::git_settings::{program_settings, without_added};
 use crate::path_sets::{PathAccess, PathSets, SandboxRoots};
 use crate::repositories::{Repository, find_repositories, identity_files};

@@ -93,7 +93,11 @@ const fn row(number: libc::c_long, paths: &'static [PathArgument]) -> SystemCall
 }
 
 const CALLS: &[SystemCallRow] = &[
-    SystemCallRow { number: libc::SYS_openat, paths: &[(PathOperation::Write, Some(0), 1)], open_flags: Some(2) },
+    SystemCallRow {
+        number: libc::SYS_openat,
+        paths: &[(PathOperation::Write, Some(0), 1)],
+        open_flags: Some(2),
+    },
     row(libc::SYS_mkdirat, &[(PathOperation::Create, Some(0), 1)]),
     row(libc::SYS_mknodat, &[(PathOperation::Create, Some(0), 1)]),
     row(libc::SYS_symlinkat, &[(PathOperation::Create, Some(1), 2)]),

@@ -11,7 +11,7 @@ use landlock::{
     Scope,
 };
 
-use crate::file_tree::{TreeEntryKind, FileTree};
+use crate::file_tree::{FileTree, TreeEntryKind};
 use crate::inside::InsideSpec;
 use crate::profile::NetworkAccess;
 use tenterhook_event::SandboxLevel;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fast_glob::glob_match;
 
-use crate::file_tree::{TreeEntryKind, FileTree};
+use crate::file_tree::{FileTree, TreeEntryKind};
 
 /// Maximum number of paths that one glob expands to.
 const MAX_PATHS_PER_GLOB: usize = 512;

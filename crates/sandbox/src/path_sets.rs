@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tenterhook_policy::{FileOp, PathLocation, PathRule};
 
-use crate::file_tree::{TreeEntryKind, FileTree};
+use crate::file_tree::{FileTree, TreeEntryKind};
 use crate::path_pattern::{PatternTarget, expand, literal_start, matches};
 use crate::profile::SandboxProfile;
 use crate::refusals::ProtectedGlob;
@@ -199,7 +199,8 @@ impl Derivation<'_> {
             let kind = self.tree.kind(&path);
             // A link could lead anywhere. A missing file is created if its directory exists.
             let has_parent = path.parent().is_some_and(|parent| self.tree.kind(parent).is_some());
-            if kind == Some(TreeEntryKind::Link) || !is_directory && (self.is_writable(&path) || !has_parent) {
+            if kind == Some(TreeEntryKind::Link) || !is_directory && (self.is_writable(&path) || !has_parent)
+            {
                 continue;
             }
             let is_directory = kind.map_or(is_directory, |kind| kind == TreeEntryKind::Directory);

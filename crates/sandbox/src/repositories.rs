@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::file_tree::{TreeEntryKind, FileTree};
+use crate::file_tree::{FileTree, TreeEntryKind};
 
 /// Maximum depth at which nested repositories are searched.
 const MAX_DEPTH: usize = 6;
