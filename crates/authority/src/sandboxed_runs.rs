@@ -121,7 +121,7 @@ impl SandboxedRuns {
             Err(refusal) => return Ok(Err(refusal)),
         };
         let mut known = self.lock();
-        known.retain(KnownRun::is_running);
+        known.retain(KnownRun::is_needed);
         if let Some(same) = known.iter().find(|known| known.mark.run.id == mark.run.id) {
             let is_same = (same.mark.init(), same.mark.run.level) == (mark.init(), mark.run.level);
             return Ok(if is_same { Ok(false) } else { Err(RunRefusal::OtherRun) });
@@ -172,15 +172,12 @@ impl SandboxedRuns {
     /// The runs that have not ended, oldest first. Marks of ended runs are removed.
     pub fn list(&self) -> Vec<SandboxedRun> {
         let mut known = self.lock();
-        known.retain(|run| {
-            let is_running = run.is_running();
-            if !is_running {
-                // A mark that cannot be removed is harmless: no other process has this pid and start time.
-                drop(fs_err::remove_file(self.path(run.mark.run.id)));
-            }
-            is_running
-        });
-        known.iter().map(KnownRun::describe).collect()
+        for run in known.iter().filter(|run| !run.is_running()) {
+            // A mark that cannot be removed is harmless: no other process has this pid and start time.
+            drop(fs_err::remove_file(self.path(run.mark.run.id)));
+        }
+        known.retain(KnownRun::is_needed);
+        known.iter().filter(|run| run.is_running()).map(KnownRun::describe).collect()
     }
 
     /// Whether the first process of a run is running.
@@ -258,6 +255,13 @@ impl KnownRun {
             // Before Linux 5.3.
             None => self.is_first_process(),
         }
+    }
+
+    /// Whether the run has not ended, or its supervisor may still report what happened in it.
+    fn is_needed(&self) -> bool {
+        let RunMark { supervisor_pid, supervisor_start, .. } = self.mark;
+        let is_supervisor = |process: Process| process.start == supervisor_start && !process.ended;
+        self.is_running() || Process::read(supervisor_pid).is_some_and(is_supervisor)
     }
 
     /// Whether the first process is still the one that was registered, and not another with the same pid.

@@ -72,10 +72,13 @@ pub(crate) fn remove(
         }
     }
     // Fails as long as other launchers are in it.
-    if std::fs::remove_dir(&directory).is_ok()
-        && let Some(addition) = path_addition(context, &directory)
-    {
-        addition.remove()?;
+    if std::fs::remove_dir(&directory).is_ok() {
+        // The shell may be another one than at the installation.
+        for shell in UserShell::ALL {
+            if let Some(addition) = shell.first_path_addition(&context.env, &directory) {
+                addition.remove()?;
+            }
+        }
     }
     Ok(removed)
 }

@@ -42,6 +42,8 @@ pub(crate) struct ProfileAddition {
 }
 
 impl UserShell {
+    pub(crate) const ALL: &[Self] = &[Self::Bash, Self::Zsh, Self::Fish];
+
     /// The login shell, according to `SHELL`.
     pub(crate) fn detect(env: &Env) -> Option<Self> {
         let shell = env.all.get("SHELL")?;

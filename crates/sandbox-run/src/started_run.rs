@@ -24,7 +24,7 @@ use tenterhook_sandbox::bubblewrap::{self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_
 use tenterhook_sandbox::call_observer::CallObserver;
 use tenterhook_sandbox::inside::{InsideSpec, SPEC_FILE};
 use tenterhook_sandbox::listener::{SUPERVISOR_SOCKET, StartedRun, SupervisorSocket};
-use tenterhook_sandbox::{PathAccess, RefusedAccess, placeholders, probe, unix_sockets};
+use tenterhook_sandbox::{PathAccess, RefusedAccess, placeholders, probe, typed_signals, unix_sockets};
 use tenterhook_setup::run_plan::RunDirectory;
 
 use crate::leftover_processes;
@@ -172,6 +172,7 @@ impl PreparedRun {
             new_session: !has_terminal,
         };
         let mut command = Command::new(bubblewrap);
+        typed_signals::block(&mut command);
         command.args(bubblewrap::arguments(&mounts));
         command.arg(Path::new(INSIDE_DIRECTORY).join(INSIDE_PROGRAM)).arg(stage).arg(INSIDE_DIRECTORY);
         if !kept_variables_contain(&self.plan, "XDG_RUNTIME_DIR") {

@@ -17,6 +17,7 @@ use crate::landlock_rules;
 use crate::listener::{pass_observer, report_start};
 use crate::profile::NetworkAccess;
 use crate::system_call_filter::{FilterSettings, compile};
+use crate::typed_signals;
 use tenterhook_event::SandboxLevel;
 
 /// Name of the file with the [`InsideSpec`].
@@ -89,6 +90,8 @@ pub enum InsideError {
 pub fn enter(files: &Path, program: &OsString, arguments: &[OsString]) -> InsideError {
     match prepare(files) {
         Ok(variables) => {
+            // Fails only for an unknown signal.
+            let _ = typed_signals::unblock();
             let error = Command::new(program).args(arguments).envs(variables).exec();
             InsideError::Command { program: program.clone(), error }
         }

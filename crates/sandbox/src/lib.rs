@@ -27,6 +27,7 @@ mod refusals;
 mod repositories;
 mod seatbelt;
 mod system_call_filter;
+pub mod typed_signals;
 pub mod unix_sockets;
 
 pub use file_tree::{DiskTree, FileTree, TreeEntryKind};
