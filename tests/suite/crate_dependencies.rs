@@ -515,7 +515,7 @@ const MAX_CRATE_LINES: usize = 14_000;
 
 /// Crates above the maximum, with their own limits until they are split.
 const LARGER_CRATES: &[(&str, usize)] =
-    &[("cli", 14_300), ("daemon", 14_200), ("guard", 14_300), ("policy", 14_300), ("shell-facts", 14_300)];
+    &[("cli", 14_300), ("daemon", 14_200), ("guard", 14_800), ("policy", 14_400), ("shell-facts", 14_400)];
 
 /// Counts the lines of all Rust files below a directory.
 fn count_rust_lines(folder: &Path) -> usize {

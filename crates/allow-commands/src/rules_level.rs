@@ -71,8 +71,7 @@ pub fn set_level(
     level: ProtectionLevel,
     proof: &ProofArgs,
 ) -> Result<bool, CommandError> {
-    let mut list = PackList::read_for_update(home)?;
-    let before = std::mem::replace(&mut list.level, level);
+    let before = PackList::read_for_update(home)?.level;
     if before == level {
         return Ok(false);
     }
@@ -83,7 +82,8 @@ pub fn set_level(
         home.create()?;
         LedgerHandle::of(home).record_change("rules level", detail)?;
     }
-    list.write(home)?;
+    // The user may have changed the list while confirming.
+    PackList { level, ..PackList::read_for_update(home)? }.write(home)?;
     Ok(true)
 }
 

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind};
-use tenterhook_guard::LedgerHandle;
 use tenterhook_guard::rule_draft::policy_still_stops;
+use tenterhook_guard::{LedgerHandle, describe_stopped_call};
 use tenterhook_home::regular_file;
 use tenterhook_ledger::Filter;
 use tenterhook_records::recorded::{JsonField as _, RecordedDecision, envelope};
@@ -105,7 +105,7 @@ fn find_repeated_calls(context: &Context) -> Result<Vec<RepeatedCall>, CommandEr
         // Erased records have no call, and a redacted call cannot be compared.
         let is_whole = leaf.field("payload").field("redacted").as_u64().unwrap_or_default() == 0;
         let Some(latest) = RecordedDecision::from_record(record).ok().filter(|_| is_whole) else { continue };
-        let Some(key) = describe(&latest) else { continue };
+        let Some(key) = identify_content(&latest) else { continue };
         let call =
             calls.entry(key).or_insert(RepeatedCall { latest, seq: record.seq, approved: 0, asked: 0 });
         call.asked += 1;
@@ -120,12 +120,12 @@ fn call_key(leaf: &Value) -> Option<(String, String, String)> {
     Some((leaf.text("source")?, leaf.text("harness_session_id")?, leaf.text("tool_use_id")?))
 }
 
-/// Describes what a call does and where; equal calls have equal descriptions.
-fn describe(decision: &RecordedDecision) -> Option<String> {
+/// Identifies what a call does and where, as an exception for exactly this call compares it.
+fn identify_content(decision: &RecordedDecision) -> Option<String> {
     let event = &decision.event;
-    let tool = event.tool.as_ref().filter(|tool| !tool.args.is_null())?;
-    (decision.outcome.decision == Decision::Ask)
-        .then(|| json!([event.source, event.cwd, tool.name, tool.gist()]).to_string())
+    let has_call = event.tool.as_ref().is_some_and(|tool| !tool.args.is_null());
+    let is_asked = has_call && decision.outcome.decision == Decision::Ask;
+    describe_stopped_call(event, Vec::new()).filter(|_| is_asked).map(|call| call.digest)
 }
 
 impl RepeatedCall {

@@ -121,7 +121,7 @@ impl SandboxedRuns {
             Err(refusal) => return Ok(Err(refusal)),
         };
         let mut known = self.lock();
-        known.retain(KnownRun::is_needed);
+        self.forget_ended(&mut known);
         if let Some(same) = known.iter().find(|known| known.mark.run.id == mark.run.id) {
             let is_same = (same.mark.init(), same.mark.run.level) == (mark.init(), mark.run.level);
             return Ok(if is_same { Ok(false) } else { Err(RunRefusal::OtherRun) });
@@ -136,6 +136,7 @@ impl SandboxedRuns {
         let run = KnownRun::of(mark);
         // Checked after the pidfd was opened, so that both are about the same process.
         if !run.is_first_process() {
+            self.remove_mark(&run.mark);
             return Ok(Err(RunRefusal::Ended));
         }
         known.push(run);
@@ -172,11 +173,7 @@ impl SandboxedRuns {
     /// The runs that have not ended, oldest first. Marks of ended runs are removed.
     pub fn list(&self) -> Vec<SandboxedRun> {
         let mut known = self.lock();
-        for run in known.iter().filter(|run| !run.is_running()) {
-            // A mark that cannot be removed is harmless: no other process has this pid and start time.
-            drop(fs_err::remove_file(self.path(run.mark.run.id)));
-        }
-        known.retain(KnownRun::is_needed);
+        self.forget_ended(&mut known);
         known.iter().filter(|run| run.is_running()).map(KnownRun::describe).collect()
     }
 
@@ -211,6 +208,19 @@ impl SandboxedRuns {
         found.max_by_key(|run| run.mark.run.level).map(KnownRun::describe)
     }
 
+    /// Removes the marks of runs that have ended, and forgets those whose supervisors have ended too.
+    fn forget_ended(&self, known: &mut Vec<KnownRun>) {
+        for run in known.iter().filter(|run| !run.is_running()) {
+            self.remove_mark(&run.mark);
+        }
+        known.retain(KnownRun::is_needed);
+    }
+
+    /// Removes a mark. A mark that cannot be removed is harmless: no other process has this pid and start time.
+    fn remove_mark(&self, mark: &RunMark) {
+        drop(fs_err::remove_file(self.path(mark.run.id)));
+    }
+
     fn path(&self, id: EventId) -> PathBuf {
         self.dir.join(format!("{id}.json"))
     }
@@ -227,8 +237,18 @@ impl SandboxedRuns {
         let texts = entries.filter_map(|entry| read_file::regular_file(&entry.path()).ok().flatten());
         let marks = texts.filter_map(|text| serde_json::from_str::<RunMark>(&text).ok());
         // Pids of another namespace or another boot are other processes.
-        let valid = marks.filter(|mark| mark.boot == boot && mark.registered_in == own);
-        let known = valid.map(KnownRun::of).filter(KnownRun::is_first_process);
+        let (valid, other): (Vec<_>, Vec<_>) =
+            marks.partition(|mark| mark.boot == boot && mark.registered_in == own);
+        // In another namespace, the run may go on.
+        other.iter().filter(|mark| mark.boot != boot).for_each(|mark| self.remove_mark(mark));
+        let is_running = |run: &KnownRun| {
+            let is_running = run.is_first_process();
+            if !is_running {
+                self.remove_mark(&run.mark);
+            }
+            is_running
+        };
+        let known = valid.into_iter().map(KnownRun::of).filter(is_running);
         let mut runs: Vec<_> = known.take(MAX_RUNS).collect();
         runs.sort_by_key(|run| run.mark.run.id);
         runs
@@ -390,6 +410,25 @@ mod tests {
         );
         assert_eq!(std::fs::read_dir(home.run().join("sandboxes")).unwrap().count(), 0);
         end(orphan);
+    }
+
+    #[test]
+    fn the_marks_of_ended_runs_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::in_dir(dir.path().to_owned());
+        let count = || std::fs::read_dir(home.run().join("sandboxes")).map_or(0, Iterator::count);
+        let register = |runs: &SandboxedRuns, child: &Child| {
+            let run = registration(i32::try_from(child.id()).unwrap(), SandboxLevel::Landlock);
+            assert_eq!(runs.register(run, &own()).unwrap(), Ok(true));
+        };
+        let (runs, first, second) = (SandboxedRuns::of(&home), child(), child());
+        register(&runs, &first);
+        end(first);
+        register(&runs, &second);
+        assert_eq!(count(), 1, "the next registration removes the mark");
+        end(second);
+        assert_eq!(SandboxedRuns::of(&home).list(), Vec::new());
+        assert_eq!(count(), 0, "a later process removes it");
     }
 
     #[test]

@@ -38,6 +38,9 @@ pub(crate) async fn set_mode(
     if time.is_some() && mode == Mode::Enforce {
         return Err(ModeChangeError::Failed(Failure::user("only monitor mode can have a time limit")));
     }
+    if let Some(time) = time {
+        ModeSetting::check_time(time).map_err(ModeChangeError::Failed)?;
+    }
     let mut detail = json!({"from": before.ok().map(|before| before.mode), "to": mode});
     if let (Some(time), Some(fields)) = (time, detail.as_object_mut()) {
         fields.insert("for_s".to_owned(), json!(time.as_secs()));

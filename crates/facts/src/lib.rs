@@ -32,7 +32,8 @@ pub use package::{PackageFact, PackageOrigin};
 pub use session_files::SessionFilePaths;
 pub use tenterhook_paths::{Certainty, EntryKind, FileOp, LinkMap, PathFact, PathLocation};
 pub use tenterhook_shell_facts::{
-    ExecLocation, FileEffect, FileRunner, RunFile, RunPiece, RunText, RunTexts, ShellCommand, ShellOption,
-    ShellWord, TextSpan, UnreadText, find_project_files, interpreter_of_file,
+    DECLARING_BUILTINS, ExecLocation, FileEffect, FileRunner, RunFile, RunPiece, RunText, RunTexts,
+    SCRATCH_ACT, ShellCommand, ShellOption, ShellWord, TextSpan, UnreadText, find_project_files,
+    interpreter_of_file, is_ambient_variable, is_redirecting_variable,
 };
 pub use url::{UrlFact, parse_url};

@@ -2,12 +2,11 @@
 
 //! Decides whether commands may affect other files than their words name, because the shell is set up differently.
 
-use tenterhook_shell_facts::{ShellCommand, is_redirecting_variable, is_redirecting_word};
+use tenterhook_shell_facts::{
+    DECLARING_BUILTINS, ShellCommand, is_redirecting_variable, is_redirecting_word,
+};
 
 use super::facts::Facts;
-
-/// Commands whose words are names of variables, and that are not read as assignments.
-const DECLARING_PROGRAMS: &[&str] = &["export", "declare", "typeset", "readonly", "local"];
 
 /// Commands that store their input in variables.
 const READING_PROGRAMS: &[&str] = &["read", "mapfile", "readarray", "getopts"];
@@ -59,7 +58,7 @@ fn changes_shell(command: &ShellCommand) -> bool {
             ALIASED_PROGRAMS.contains(&name) || word.dynamic && name.is_empty()
         }),
         _ if SOURCING_PROGRAMS.contains(&program) => true,
-        _ if DECLARING_PROGRAMS.contains(&program) => words.any(is_redirecting_word),
+        _ if DECLARING_BUILTINS.contains(&program) => words.any(is_redirecting_word),
         _ if READING_PROGRAMS.contains(&program) => {
             words.filter(|word| !word.text.starts_with('-')).any(is_redirecting_word)
         }

@@ -3,10 +3,7 @@
 //! Recognises files that are read only to set variables, as in `export $(grep -v '^#' .env | xargs)`.
 
 use tenterhook_paths::FileOp;
-use tenterhook_shell_facts::{FileEffect, ShellCommand, ShellWord};
-
-/// Commands that set variables from their words.
-const VARIABLE_SETTERS: &[&str] = &["export", "declare", "typeset", "local", "readonly"];
+use tenterhook_shell_facts::{DECLARING_BUILTINS, FileEffect, ShellCommand, ShellWord};
 
 /// Programs that only pass on what they read.
 const TEXT_FILTERS: &[&str] = &[
@@ -22,7 +19,7 @@ pub(crate) fn attribute_variable_reads(commands: &mut [ShellCommand], effects: &
     let env_runs_program =
         commands.iter().any(|command| command.program == "env" && command.words.iter().any(names_program));
     let is_setter = |program: &String| {
-        VARIABLE_SETTERS.contains(&program.as_str()) || env_runs_program && program == "env"
+        DECLARING_BUILTINS.contains(&program.as_str()) || env_runs_program && program == "env"
     };
     let is_filter = |program: &String| TEXT_FILTERS.contains(&program.as_str());
     for command in commands.iter_mut().filter(|command| !command.feeds.is_empty()) {

@@ -10,8 +10,9 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
 /// Who may have written a file. This determines which replacements are refused.
@@ -119,6 +120,19 @@ pub fn open_state_for_writing(path: &Path, options: &mut OpenOptions) -> Result<
     let file = opened.map_err(|error| describe(path, error, false))?;
     check(path, &file.metadata()?, FileClass::State)?;
     Ok(file)
+}
+
+/// Locks a private file in a state directory, which is created if it is missing. Returns `None` if another process holds
+/// the lock at each attempt.
+pub fn lock_with_retry(path: &Path, attempts: u32, interval: Duration) -> Result<Option<File>> {
+    let file = open_state_for_writing(path, File::options().write(true))?;
+    for _ in 0..attempts {
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return Ok(Some(file));
+        }
+        std::thread::sleep(interval);
+    }
+    Ok(None)
 }
 
 fn raw(flags: OFlags) -> i32 {

@@ -236,10 +236,7 @@ fn is_checking_hook(
     let inner = Event { tool: Some(ToolCall::new("Bash", json!({ "command": command }))), ..event.clone() };
     let mut texts = RunTexts::default();
     let pieces = vec![text.to_owned().into()];
-    texts.insert(
-        RunFile::script(path.to_owned()),
-        RunText { directory: None, texts: pieces, is_downloaded: false },
-    );
+    texts.insert(RunFile::script(path.to_owned()), RunText { texts: pieces, ..RunText::default() });
     let facts = tenterhook_facts::facts(&inner, &EvalEnvironment { run_texts: Some(&texts), ..*environment });
     let mut commands = facts.commands.iter().filter(|command| command.program != "sh").peekable();
     if facts.unparsed || !facts.unread.is_empty() || commands.peek().is_none() || !commands.all(is_checking) {

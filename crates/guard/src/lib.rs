@@ -9,6 +9,7 @@
 
 mod allowances;
 pub mod backtest;
+mod call_changes;
 mod daemon_settings;
 mod file_access;
 mod git_hooks;
@@ -25,6 +26,7 @@ pub mod rule_draft;
 mod rule_judge;
 mod run_files;
 mod saved_calls;
+mod scratch_repository;
 mod seal;
 mod session_files;
 mod session_memory;
@@ -32,6 +34,7 @@ mod session_shell;
 mod session_trees;
 mod session_worktrees;
 mod shell_certainty;
+mod shell_definitions;
 mod shell_judge;
 pub mod snapshot;
 mod state_format;

@@ -429,11 +429,15 @@ fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
 }
 
 #[cfg(test)]
+mod level_tests;
+#[cfg(test)]
 mod ordinary_write_tests;
 #[cfg(test)]
 mod run_file_tests;
 #[cfg(test)]
 mod run_task_tests;
+#[cfg(test)]
+mod scratch_repository_tests;
 #[cfg(test)]
 mod session_file_tests;
 #[cfg(test)]

@@ -112,8 +112,8 @@ pub fn similar_calls_rule(
     }))
 }
 
-/// Returns an exception from the rules that matched this call. It applies to exactly this call in the same directory.
-pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Failure> {
+/// Returns the rules that matched a call and deny it or ask about it, also those that are only monitored.
+pub fn objecting_rules(recorded: &RecordedDecision, seq: u64) -> Result<Vec<&str>, Failure> {
     let has_matched = |status: TraceStatus| matches!(status, TraceStatus::Matched | TraceStatus::Monitored);
     let mut rules: Vec<&str> = Vec::new();
     for step in recorded
@@ -137,12 +137,32 @@ pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Fa
         };
         return Err(Failure::user(format!("decision {seq} needs no exception: {why}")));
     }
-    let conditions = match_exact_call(&recorded.event).ok_or_else(|| not_expressible(seq))?;
+    Ok(rules)
+}
+
+/// Returns an exception from these rules. It applies to exactly this recorded call in the same directory.
+pub fn exception_rule(recorded: &RecordedDecision, seq: u64, rules: &[&str]) -> Result<Value, Failure> {
     let name = recorded.event.tool.as_ref().map_or("prompt", |tool| tool.class.name());
-    let directory = recorded.event.cwd.as_ref().map(|cwd| format!("event.cwd == {}", json!(cwd)));
+    let id = rule_id(&format!("allow-{name}"), seq);
+    let description = format!("Exception made from decision {seq} of {}", recorded.event.source);
+    match_exact_call(&recorded.event).ok_or_else(|| not_expressible(seq))?;
+    exact_exception(&recorded.event, rules, &id, &description)
+}
+
+/// Returns an exception from these rules for exactly this call in the same directory. Fails if the exception would
+/// contain a secret.
+pub fn exact_exception(event: &Event, rules: &[&str], id: &str, description: &str) -> Result<Value, Failure> {
+    let conditions =
+        match_exact_call(event).ok_or_else(|| Failure::user("no rule can describe exactly this call"))?;
+    let directory = event.cwd.as_ref().map(|cwd| format!("event.cwd == {}", json!(cwd)));
+    let texts = [&conditions.to_string(), directory.as_deref().unwrap_or_default()].join("\n");
+    if !tenterhook_records::secrets(&texts).is_empty() {
+        let message = "the call contains a secret, which the exception would write into the policy";
+        return Err(Failure::user(message));
+    }
     Ok(json!({
-        "id": rule_id(&format!("allow-{name}"), seq),
-        "description": format!("Exception made from decision {seq} of {}", recorded.event.source),
+        "id": id,
+        "description": description,
         "match": conditions,
         "when": directory,
         "verdict": "allow",
@@ -297,6 +317,22 @@ mod tests {
     fn an_expression_matches_the_text_and_nothing_else() {
         assert_eq!(escape_regex("rm -rf a.b (x) #1"), "rm \\-rf a\\.b \\(x\\) \\#1");
         assert_eq!(escape_regex("<été>\n"), "<été>\n");
+    }
+
+    #[test]
+    fn an_exception_contains_no_secret_and_overrides_only_the_given_rules() {
+        let (id, at) =
+            (tenterhook_event::EventId::from_parts(1, 1), tenterhook_event::Timestamp::from_unix_ms(1));
+        let mut event = Event::new(id, at, "claude-code", EventKind::PreTool, "PreToolUse");
+        let mut exception = |command: &str| {
+            event.tool = Some(tenterhook_event::ToolCall::new("Bash", json!({ "command": command })));
+            exact_exception(&event, &["a"], "x", "y")
+        };
+        assert_eq!(exception("make all").unwrap()["overrides"], json!(["a"]));
+        // Contains a valid checksum.
+        let token = format!("ghp_{}", "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17");
+        let refused = exception(&format!("curl -H 'Authorization: {token}' https://x.io")).unwrap_err();
+        assert!(refused.message.contains("contains a secret"), "{}", refused.message);
     }
 
     #[test]

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use tenterhook_engine::{Judge, RuleJudgement};
 use tenterhook_event::{Decision, Event, EventKind, Finding, Origin, Timestamp, ToolCall};
 use tenterhook_facts::{EvalEnvironment, Facts, FileOp, LinkMap, SessionFilePaths};
-use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_home::{ProtectionLevel, env};
-use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState, TreeOrigin};
+use tenterhook_policy::{FlaggedFile, PolicyJudgement, RuleSet, SessionFileChange, SessionState};
 
 use crate::allowances::{self, AllowanceStore};
+use crate::call_changes::{call_key, session_changes};
 use crate::file_access::{FileAccess, FileRights};
 use crate::git_hooks;
 use crate::mcp_servers::KnownServers;
@@ -25,23 +25,7 @@ use crate::session_memory::SessionMemory;
 use crate::shell_judge::CallEvaluation;
 use crate::undo_call::{CallSnapshots, RestJudgement};
 use crate::written_files::{self, WrittenFindings};
-use crate::{
-    network_connect, session_files, session_shell, session_trees, session_worktrees, shell_certainty,
-    symlinks,
-};
-
-/// Returns what identifies a call before and after it runs.
-fn call_key(event: &Event) -> String {
-    let by_content = || {
-        let tool =
-            event.tool.as_ref().map(|tool| format!("{}\n{}", tool.name, tool.args)).unwrap_or_default();
-        FileFingerprint::of(tool.as_bytes()).fnv1a
-    };
-    event.tool_use_id.clone().filter(|id| id.len() <= MAX_CALL_KEY_BYTES).unwrap_or_else(by_content)
-}
-
-/// Maximum length of an id of a call that is stored.
-const MAX_CALL_KEY_BYTES: usize = 128;
+use crate::{network_connect, session_files, session_worktrees, shell_certainty, symlinks};
 
 /// Evaluates the rules of one configuration, with the state of the session and the files that a call runs.
 pub(crate) struct RuleJudge {
@@ -185,25 +169,13 @@ impl RuleJudge {
             judged.steps.extend(flagged.steps);
         }
         if decision != Decision::Deny {
-            let changes = &mut judged.delta.files;
-            let scripts = session_files::find_written_scripts(&facts, state).into_iter();
-            changes.extend(scripts.map(|(path, origin)| SessionFileChange::Origin(path, origin)));
-            let filled = session_files::find_filled(&facts, state).into_iter();
-            changes.extend(filled.map(SessionFileChange::Filled));
-            let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
-            let links = facts.created_links.iter().filter(is_new).cloned();
-            changes.extend(links.map(|(path, target)| SessionFileChange::Linked(path, target)));
-            let is_sensitive = |path: &str| self.is_sensitive(event, path);
-            let mut copies = session_files::find_copies(&facts, decision == Decision::Ask, is_sensitive);
-            let replaced = session_files::find_replaced_copies(&facts, state, &copies).into_iter();
-            changes.extend(replaced.map(SessionFileChange::CopyReplaced));
-            copies.extend(session_files::find_environment_copies(&facts));
-            copies.retain(|(path, original)| state.copies.get(path) != Some(original));
-            changes
-                .extend(copies.into_iter().map(|(path, original)| SessionFileChange::Copied(path, original)));
+            judged.delta.files.extend(self.file_changes(event, &facts, state, decision));
         }
         // Events without a session id share one state, and a file that runs may still be denied.
         let is_own = event.harness_session_id.is_some() && facts.run_files.is_empty();
+        if is_own {
+            judged.delta.files.extend(session_files::find_unconfirmed(state, &call_key(event)));
+        }
         if decision < Decision::Ask && is_own {
             let created = session_files::find_created(&facts, state, self.home.as_deref(), account);
             let planned = created.into_iter().chain(worktrees);
@@ -213,26 +185,35 @@ impl RuleJudge {
             judged.delta.files.extend(changes);
         }
         if decision != Decision::Deny && event.harness_session_id.is_some() {
-            self.add_session_changes(event, &facts, state, &mut judged);
+            judged.delta.files.extend(session_changes(event, &facts, state));
         }
         judged
     }
 
-    /// Adds what later calls of the session need to know about the shell and about directories.
-    fn add_session_changes(
+    /// Returns what later calls of the session need to know about files, if the call runs.
+    fn file_changes(
         &self,
         event: &Event,
         facts: &Facts,
         state: &SessionState,
-        judged: &mut PolicyJudgement,
-    ) {
-        let changes = &mut judged.delta.files;
-        changes.extend(shell_certainty::find_uncertain(event, state));
-        let statements = session_shell::find_statements(event).into_iter();
-        changes.extend(statements.map(SessionFileChange::Shell));
-        let trees = session_trees::find_trees(facts, state, event.cwd.as_deref()).into_iter();
-        let is_new = |(path, origin): &(String, TreeOrigin)| state.trees.get(path) != Some(origin);
-        changes.extend(trees.filter(is_new).map(|(path, origin)| SessionFileChange::Fetched(path, origin)));
+        decision: Decision,
+    ) -> Vec<SessionFileChange> {
+        let scripts = session_files::find_written_scripts(facts, state).into_iter();
+        let mut changes: Vec<_> =
+            scripts.map(|(path, origin)| SessionFileChange::Origin(path, origin)).collect();
+        let filled = session_files::find_filled(facts, state).into_iter();
+        changes.extend(filled.map(SessionFileChange::Filled));
+        let is_new = |link: &&(String, String)| state.links.get(&link.0) != Some(&link.1);
+        let links = facts.created_links.iter().filter(is_new).cloned();
+        changes.extend(links.map(|(path, target)| SessionFileChange::Linked(path, target)));
+        let is_sensitive = |path: &str| self.is_sensitive(event, path);
+        let mut copies = session_files::find_copies(facts, decision >= Decision::Ask, is_sensitive);
+        let replaced = session_files::find_replaced_copies(facts, state, &copies).into_iter();
+        changes.extend(replaced.map(SessionFileChange::CopyReplaced));
+        copies.extend(session_files::find_environment_copies(facts));
+        copies.retain(|(path, original)| state.copies.get(path) != Some(original));
+        changes.extend(copies.into_iter().map(|(path, original)| SessionFileChange::Copied(path, original)));
+        changes
     }
 
     /// Whether the rules deny reading this file or ask about it.
@@ -396,30 +377,32 @@ impl RuleJudge {
         let written = self.judge_written_files(event, &facts, &mut access);
         self.leave_out_ordinary_writes(event, &mut facts, &mut access);
         let mut judged = self.judge_facts(event, &facts, state, other_account);
-        self.remove_unwanted_questions(&mut judged);
         let files = self.read_run_files(event, &facts, state, &mut access);
         let files = self.judge_run_files(event, &facts, files.as_ref(), &judged);
         judged.findings.extend(files.findings.into_iter().chain(written.findings));
         judged.steps.extend(files.steps.into_iter().chain(written.steps));
+        self.remove_unwanted_questions(&mut judged);
         CallEvaluation { findings: judged.findings, steps: judged.steps, facts }
     }
 
-    /// Records what a call that succeeded has certainly created and assigned.
-    fn note_call_success(&self, event: &Event) {
-        if event.event != EventKind::PostTool || event.harness_session_id.is_none() {
+    /// Records what a call that has ended has certainly created and assigned.
+    fn note_call_end(&self, event: &Event) {
+        let succeeded = event.event == EventKind::PostTool;
+        if !(succeeded || event.event == EventKind::ToolError) || event.harness_session_id.is_none() {
             return;
         }
         self.memory.update(event, |state| {
-            let mut changes = shell_certainty::find_certain(event, state);
-            let created = session_files::find_completed(state, &call_key(event));
-            changes.extend(created.into_iter().map(SessionFileChange::Created));
+            let mut changes = session_files::find_completed(state, &call_key(event), succeeded);
+            if succeeded {
+                changes.extend(shell_certainty::find_certain(event, state));
+            }
             changes
         });
     }
 
     /// Evaluates all rules on an event. `account` is the account that makes the call, if it is known.
     pub(crate) fn judge_call(&self, event: &Event, account: Option<u32>) -> RuleJudgement {
-        self.note_call_success(event);
+        self.note_call_end(event);
         let mut access = self.file_rights.access_for(account);
         let other_account = account.filter(|_| matches!(access, FileAccess::Caller(_)));
         if let Some(snapshots) = self.snapshots.as_ref().filter(|_| other_account.is_none()) {
@@ -457,11 +440,11 @@ impl RuleJudge {
                 false if other_account.is_some() => None,
                 false => self.take_snapshot(event, &facts, &mut judged),
             };
-            self.remove_unwanted_questions(&mut judged);
             judged.findings.extend(files.findings);
             judged.steps.extend(files.steps);
             judged.findings.extend(written.findings);
             judged.steps.extend(written.steps);
+            self.remove_unwanted_questions(&mut judged);
             for (key, value) in [("files", files.observed), ("snapshot", snapshot.map(Value::from))] {
                 if let Some(value) = value {
                     let all = observed.get_or_insert_with(|| json!({}));

@@ -180,12 +180,14 @@ fn weaken_decision(rules: &RuleSet, by: &Origin, decision: Decision, is_unverifi
     }
 }
 
-/// First bytes of programs: ELF, Mach-O (three formats), Windows, WebAssembly, Java classes.
-const MACHINE_CODE: &[&[u8]] =
-    &[b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm"];
+/// First bytes of programs that the kernel runs: ELF, Mach-O (three formats).
+const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
+/// Whether the kernel runs a file, so that no shell reads it. A shell that is given a file with a NUL byte in its first
+/// line refuses it as well.
 fn is_machine_code(bytes: &[u8]) -> bool {
-    MACHINE_CODE.iter().any(|start| bytes.starts_with(start))
+    let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    MACHINE_CODE.iter().any(|start| bytes.starts_with(start)) && first_line.contains(&0)
 }
 
 /// Returns the hash of a file's content, in hexadecimal digits.
@@ -259,15 +261,20 @@ fn add_included_makefiles(found: &mut [(String, Vec<u8>)], reader: &mut FileRead
     }
 }
 
-/// Puts the code of imported files before the code of the script, which calls it.
+/// Adds the code of imported files followed by the code of the script, which calls it. Each of them also stays a text of
+/// its own: a file that ends in an open string or comment must not hide the code behind it.
 fn join_imported_texts(texts: &mut Vec<RunPiece>) {
-    let Some((script, imported)) = texts.split_first_mut().filter(|(_, imported)| !imported.is_empty())
-    else {
+    let Some((script, imported)) = texts.split_first().filter(|(_, imported)| !imported.is_empty()) else {
         return;
     };
     let all = imported.iter().map(|piece| piece.text.as_str()).chain([script.text.as_str()]);
-    script.text = all.collect::<Vec<_>>().join("\n");
-    texts.truncate(1);
+    let joined = all.collect::<Vec<_>>().join("\n");
+    texts.push(joined.into());
+}
+
+/// Joins a directory and a path, without `.` and `..`.
+pub(crate) fn join_paths(directory: impl AsRef<Path>, path: &str) -> String {
+    normalize_path(&directory.as_ref().join(path))
 }
 
 /// Removes `.` and `..` from an absolute path.
@@ -410,23 +417,20 @@ impl<'s> RunFiles<'s> {
         let directory = first.rsplit_once('/').filter(|_| task_files::changes_directory(request.runner));
         let directory = directory.map(|(directory, _)| directory.to_owned());
         let is_downloaded = found.iter().any(|(path, _)| self.is_downloaded(path));
+        let is_machine_code = found.first().is_some_and(|(_, bytes)| is_machine_code(bytes));
         let mut texts = Vec::new();
         for (path, bytes) in found {
-            if request.runner != FileRunner::Script || !is_machine_code(&bytes) {
-                // Shells skip NUL bytes.
-                let text = String::from_utf8_lossy(&bytes).replace('\0', "");
-                let tasks = task_files::read_tasks(request.runner, &path, &text, &request.tasks);
-                texts.extend(
-                    tasks.into_iter().map(|task| RunPiece { text: task.text, language: task.language }),
-                );
-            }
+            // Shells skip NUL bytes.
+            let text = String::from_utf8_lossy(&bytes).replace('\0', "");
+            let tasks = task_files::read_tasks(request.runner, &path, &text, &request.tasks);
+            texts.extend(tasks.into_iter().map(|task| RunPiece { text: task.text, language: task.language }));
             let (request, sha256) = (request.clone(), hash_bytes(&bytes));
             self.read.push(ReadFile { request, path, bytes: bytes.len(), sha256 });
         }
         if request.runner == FileRunner::Script {
             join_imported_texts(&mut texts);
         }
-        self.texts.insert(request, RunText { directory, texts, is_downloaded });
+        self.texts.insert(request, RunText { directory, texts, is_downloaded, is_machine_code });
     }
 
     fn is_downloaded(&self, path: &str) -> bool {

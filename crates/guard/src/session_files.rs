@@ -13,7 +13,7 @@ use tenterhook_facts::{
     ExecLocation, Facts, FileEffect, FileOp, PathFact, PathLocation, ShellCommand, TextSpan,
     interpreter_of_file,
 };
-use tenterhook_policy::{FileOrigin, SessionState};
+use tenterhook_policy::{FileOrigin, SessionFileChange, SessionState};
 
 use crate::session_worktrees;
 use crate::symlinks::{SymlinkProbe, may_see};
@@ -153,7 +153,7 @@ fn code_decodes(code: &str) -> bool {
 }
 
 /// Programs whose output files come from the network.
-const DOWNLOADERS: &[&str] = &["curl", "wget", "aria2c", "http", "https", "xh", "fetch"];
+pub(crate) const DOWNLOADERS: &[&str] = &["curl", "wget", "aria2c", "http", "https", "xh", "fetch"];
 
 /// Programs that decode data, with the options that make them decode.
 const DECODERS: &[(&str, &[&str])] = &[
@@ -394,7 +394,8 @@ impl OwnPaths {
     /// Finds the paths of the session that a call could name. A path that no call has certainly created counts only
     /// while it does not exist. A path behind a link does not count.
     pub(crate) fn collect(facts: &Facts, state: &SessionState) -> Self {
-        if state.created.is_empty() && state.creating.is_empty() {
+        // A part that was lost could say that a path is not the session's own any more.
+        if state.created.is_empty() && state.creating.is_empty() || state.is_incomplete {
             return Self::default();
         }
         let effects = facts.effects.iter().map(|effect| &effect.path);
@@ -424,10 +425,29 @@ impl OwnPaths {
     }
 }
 
-/// Returns the paths that exist after a call and that did not exist before it.
-pub(crate) fn find_completed(state: &SessionState, call: &str) -> Vec<String> {
+fn planned_by<'s>(state: &'s SessionState, call: &str) -> impl Iterator<Item = &'s String> {
+    state.creating.iter().filter(move |(_, key)| *key == call).map(|(path, _)| path)
+}
+
+/// Returns what a call that has ended did with the paths that did not exist before it: they exist, or the call has not
+/// created them.
+pub(crate) fn find_completed(state: &SessionState, call: &str, succeeded: bool) -> Vec<SessionFileChange> {
     let mut probe = SymlinkProbe::default();
-    let planned = state.creating.iter().filter(|(_, key)| *key == call).map(|(path, _)| path);
-    let exists = |path: &&String| !probe.has_link(path) && Path::new(path).symlink_metadata().is_ok();
-    planned.filter(exists).cloned().collect()
+    let complete = |path: &String| {
+        let exists = !probe.has_link(path) && Path::new(path).symlink_metadata().is_ok();
+        if succeeded && exists {
+            SessionFileChange::Created(path.clone())
+        } else {
+            SessionFileChange::NotCreated(path.clone())
+        }
+    };
+    planned_by(state, call).map(complete).collect()
+}
+
+/// Returns the paths that an earlier call with this key would have created and that exist by now. Because the end of that
+/// call was not reported, it may not have created them.
+pub(crate) fn find_unconfirmed(state: &SessionState, call: &str) -> Vec<SessionFileChange> {
+    let mut probe = SymlinkProbe::default();
+    let existing = planned_by(state, call).filter(|path| !probe.is_absent(path));
+    existing.cloned().map(SessionFileChange::NotCreated).collect()
 }

@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, Finding, Origin, SessionCheck, TraceEntry, TraceStatus};
+use tenterhook_files::lock_with_retry;
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{PolicyJudgement, RuleSet, SessionFileChange, SessionState, StateDelta};
 
@@ -40,7 +40,7 @@ const ALL_SESSIONS: &str = "all";
 const LOCK_FILE: &str = "lock";
 /// Reason for verdicts that apply because a part of the state was lost.
 const INCOMPLETE_STATE_REASON: &str =
-    "a part of this session's record was lost, so it may have done anything";
+    "a part of this session's state was lost, so the rules assume the worst";
 /// State that has not changed for this long is removed.
 const STATE_LIFETIME: Duration = Duration::from_hours(7 * 24);
 /// Maximum number of attempts to take the lock. Other processes hold it for less than a millisecond.
@@ -189,15 +189,8 @@ impl SessionStateDir {
 
     fn lock(&self) -> Result<File, SessionFileError> {
         make_private_dir(&self.dir)?;
-        let path = self.dir.join(LOCK_FILE);
-        let file = tenterhook_files::open_state_for_writing(&path, File::options().write(true))?;
-        for _ in 0..LOCK_ATTEMPTS {
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                return Ok(file);
-            }
-            std::thread::sleep(LOCK_RETRY_INTERVAL);
-        }
-        Err(SessionFileError::Locked)
+        let locked = lock_with_retry(&self.dir.join(LOCK_FILE), LOCK_ATTEMPTS, LOCK_RETRY_INTERVAL)?;
+        locked.ok_or(SessionFileError::Locked)
     }
 
     fn read(&self, path: &Path, of: &str) -> Result<SessionState, SessionFileError> {

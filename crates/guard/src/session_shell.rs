@@ -1,76 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Remembers the statements that change the shell of a session: variables, functions, aliases, and where a repository
-//! pushes to.
+//! pushes to. `shell_definitions` finds them.
 //!
 //! Some harnesses run all commands of a session in one shell, and others start a new shell for each call. A call that
 //! uses such a name is therefore evaluated twice: alone, and together with the statement that defined it, as if both
 //! were written in one command. The stricter verdict applies. `shell_certainty` lists the only exception.
 
-use tenterhook_event::{Event, EventKind, ToolClass};
-use tenterhook_facts::Facts;
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use tenterhook_event::{Event, EventKind, ToolCall, ToolClass, ToolCommand};
+use tenterhook_facts::{Facts, is_ambient_variable, is_redirecting_variable};
 use tenterhook_policy::{SessionState, ShellStatement};
-use tenterhook_shell::{Command, Dialect, ParsedScript, SimpleCommand, Word, parse};
+use tenterhook_shell::{Command, Dialect, ParsedScript, parse};
 
-use crate::known_hosts::{is_known_code_host, remote_host};
-
-/// Maximum length of a statement that is remembered.
-const MAX_STATEMENT_BYTES: usize = 1024;
-/// Maximum number of statements of one call that are remembered.
-const MAX_CALL_STATEMENTS: usize = 16;
-/// Word that replaces a secret in a statement.
-const REDACTED_VALUE: &str = "redacted";
-/// Arguments that contain the command of a shell tool.
-const COMMAND_KEYS: &[&str] = &["command", "cmd"];
-/// Variables that change what later commands do without being named by them.
-const AMBIENT_VARIABLES: &[&str] = &[
+/// Shells that run the text after `-c`.
+const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
+/// Variables that programs of ordinary projects read, and that rules do not know otherwise.
+const PROJECT_VARIABLES: &[&str] = &[
     "AWS_PROFILE",
-    "BASHOPTS",
-    "BASH_ENV",
-    "CDPATH",
     "COMPOSE_FILE",
     "DATABASE_URL",
     "DOCKER_HOST",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_SSH_COMMAND",
-    "GIT_WORK_TREE",
-    "GLOBIGNORE",
-    "HOME",
-    "IFS",
     "KUBECONFIG",
-    "LD_PRELOAD",
     "MYSQL_HOST",
-    "NODE_OPTIONS",
     "PATH",
     "PGDATABASE",
     "PGHOST",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
     "RAILS_ENV",
     "REDIS_URL",
-    "SHELLOPTS",
-    "TMPDIR",
 ];
-/// Settings of git that change where a push goes, without the name of the remote or the address.
-const PUSH_SETTINGS: &[&str] = &[".url", ".pushurl", ".insteadof", ".pushinsteadof"];
 
 /// A call together with the statements that it may depend on.
 #[derive(Debug)]
 pub(crate) struct CallWithShell {
     /// The call, with the statements before its command.
     pub(crate) event: Event,
+    /// The call, as one text.
+    pub(crate) alone: Event,
     /// Only the statements, without definitions of functions, whose bodies do not run.
     pub(crate) statements: Event,
     pub(crate) used: Vec<ShellStatement>,
 }
 
-/// Returns the command of a call of a shell tool, before or after it runs.
-pub(crate) fn shell_command(event: &Event) -> Option<(&'static str, &str)> {
+/// Returns the text that the shell of a call runs, before or after it runs. Several commands are joined, and a program
+/// that is started without a shell is written as the command that starts it.
+pub(crate) fn shell_command(event: &Event) -> Option<Cow<'_, str>> {
     let is_call = matches!(event.event, EventKind::PreTool | EventKind::PostTool);
     let tool = event.tool.as_ref().filter(|tool| is_call && tool.class == ToolClass::Shell)?;
-    COMMAND_KEYS.iter().find_map(|key| Some((*key, tool.args.get(*key)?.as_str()?)))
+    let mut texts = tool.commands().into_iter().map(|command| match command {
+        ToolCommand::Text(text) => Cow::Borrowed(text),
+        ToolCommand::Argv(words) => match words.as_slice() {
+            [shell, option, text] if is_shell(shell) && is_command_option(option) => Cow::Borrowed(*text),
+            words => Cow::Owned(words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")),
+        },
+    });
+    let first = texts.next()?;
+    Some(texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}"))))
+}
+
+fn is_shell(program: &str) -> bool {
+    program.rsplit('/').next().is_some_and(|name| SHELLS.contains(&name))
+}
+
+/// Whether an option is `-c`, also together with other letters: `-lc`.
+fn is_command_option(option: &str) -> bool {
+    option.strip_prefix('-').is_some_and(|letters| {
+        letters.ends_with('c') && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
+    })
+}
+
+/// Returns a word in quotes of the shell, if it needs them.
+pub(crate) fn quote(word: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "%+,-./:=@_".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
+}
+
+/// Returns a call of the same tool that runs another text.
+fn with_command(event: &Event, text: &str) -> Event {
+    let mut event = event.clone();
+    if let Some(tool) = &mut event.tool {
+        let is_command = |key: &str, value: &Value| {
+            let alone = ToolCall { args: json!({ key: value }), ..tool.clone() };
+            key == "args" || !alone.commands().is_empty()
+        };
+        let others = tool.args.as_object().into_iter().flatten();
+        let others = others.filter(|(key, value)| !is_command(key, value));
+        let mut args: serde_json::Map<String, Value> =
+            others.map(|(key, value)| (key.clone(), value.clone())).collect();
+        args.insert("command".to_owned(), text.into());
+        tool.args = Value::Object(args);
+    }
+    event
 }
 
 /// Whether a call could depend on statements of earlier calls.
@@ -81,7 +106,8 @@ pub(crate) fn may_use_statements(event: &Event) -> bool {
 /// Returns a call together with the statements of earlier calls that it uses: with the latest definition of each name,
 /// and with the one before it, because the latest one may not have run.
 pub(crate) fn with_statements(event: &Event, state: &SessionState) -> Vec<CallWithShell> {
-    let Some((key, command)) = shell_command(event) else { return Vec::new() };
+    let Some(command) = shell_command(event) else { return Vec::new() };
+    let command = &*command;
     let is_later = |statement: &&ShellStatement, others: &[ShellStatement]| {
         others.iter().any(|other| other.name == statement.name)
     };
@@ -92,7 +118,7 @@ pub(crate) fn with_statements(event: &Event, state: &SessionState) -> Vec<CallWi
     let earliest = select_used(command, earliest.map(|(_, statement)| statement).collect());
     let is_same = latest == earliest;
     let choices = [latest, if is_same { Vec::new() } else { earliest }];
-    choices.into_iter().filter_map(|used| CallWithShell::new(event, key, command, &used)).collect()
+    choices.into_iter().filter_map(|used| CallWithShell::new(event, command, &used)).collect()
 }
 
 /// Returns the statements that a command uses, in their order.
@@ -112,7 +138,7 @@ fn select_used<'s>(command: &str, statements: Vec<&'s ShellStatement>) -> Vec<&'
 impl CallWithShell {
     /// Writes the statements before the command. Returns `None` if there are none, or if the command would be parsed
     /// differently behind them.
-    fn new(event: &Event, key: &str, command: &str, used: &[&ShellStatement]) -> Option<Self> {
+    fn new(event: &Event, command: &str, used: &[&ShellStatement]) -> Option<Self> {
         let mut texts: Vec<&str> = used.iter().map(|statement| statement.text.as_str()).collect();
         texts.dedup();
         if texts.is_empty() {
@@ -126,43 +152,35 @@ impl CallWithShell {
         if statement_texts(&all, &combined) != expected {
             return None;
         }
-        let with_command = |text: String| {
-            let mut event = event.clone();
-            if let Some(field) = event.tool.as_mut().and_then(|tool| tool.args.get_mut(key)) {
-                *field = text.into();
-            }
-            event
-        };
         let is_run = |statement: &&&ShellStatement| !defines_function(&statement.text);
         let run: Vec<_> = used.iter().filter(is_run).map(|statement| statement.text.as_str()).collect();
         Some(Self {
-            event: with_command(combined),
-            statements: with_command(run.join("\n")),
+            event: with_command(event, &combined),
+            alone: with_command(event, command),
+            statements: with_command(event, &run.join("\n")),
             used: used.iter().map(|statement| (*statement).clone()).collect(),
         })
     }
 
     /// Returns the call with only those statements that run no command.
     pub(crate) fn without_commands(&self, event: &Event) -> Option<Self> {
-        let (key, command) = shell_command(event)?;
+        let command = shell_command(event)?;
         let runs_command = |statement: &&ShellStatement| statement.text.contains(['`', '(']);
         let used: Vec<_> = self.used.iter().filter(|statement| !runs_command(statement)).collect();
-        Self::new(event, key, command, &used)
+        Self::new(event, &command, &used)
     }
 
     /// Whether a statement could direct commands to another place although the call does not name it.
     pub(crate) fn redirects_silently(&self, facts: &Facts) -> bool {
         let has_git = facts.commands.iter().any(|command| command.program == "git");
-        let is_redirecting = |name: &str| {
-            has_git && name.starts_with("GIT_")
-                || matches!(name, "HOME" | "CDPATH" | "GLOBIGNORE" | "BASH_ENV")
-        };
+        let is_redirecting =
+            |name: &str| if name.starts_with("GIT_") { has_git } else { is_redirecting_variable(name) };
         let mut names = self.used.iter().filter_map(|statement| variable_of(&statement.name));
         names.any(is_redirecting)
     }
 }
 
-fn statement_texts<'t>(parsed: &ParsedScript, text: &'t str) -> Vec<&'t str> {
+pub(crate) fn statement_texts<'t>(parsed: &ParsedScript, text: &'t str) -> Vec<&'t str> {
     parsed.script.statements.as_slice().iter().map(|statement| statement.span.text(text)).collect()
 }
 
@@ -173,18 +191,19 @@ fn defines_function(text: &str) -> bool {
     commands.into_iter().any(|command| matches!(command, Command::Function(_)))
 }
 
-/// Whether a text is one complete statement that no next line can continue.
-fn is_self_contained(text: &str) -> bool {
-    let with_end = format!("{text}\n");
-    let parsed = parse(&with_end, Dialect::Bash);
-    parsed.is_complete()
-        && !text.contains("<<")
-        && !text.ends_with('\\')
-        && statement_texts(&parsed, &with_end) == [text]
+/// Whether a statement changes what later commands do without being named by them.
+fn is_ambient(name: &str) -> bool {
+    name.starts_with(AMBIENT_PREFIX)
 }
 
-fn is_ambient(name: &str) -> bool {
-    name.strip_prefix("export $").is_some_and(|name| AMBIENT_VARIABLES.contains(&name))
+/// Beginning of the names of statements that set a variable which matters to commands that do not name it.
+const AMBIENT_PREFIX: &str = "export $";
+
+/// Returns the name of a statement that sets a variable. Variables that the environment contains already need no
+/// `export`.
+pub(crate) fn variable_statement(variable: &str) -> String {
+    let is_ambient = is_ambient_variable(variable) || PROJECT_VARIABLES.contains(&variable);
+    format!("{}{variable}", if is_ambient { AMBIENT_PREFIX } else { "$" })
 }
 
 /// Whether a text uses a variable, or contains a name as a word.
@@ -196,7 +215,7 @@ fn uses_name(text: &str, name: &str) -> bool {
 }
 
 pub(crate) fn variable_of(name: &str) -> Option<&str> {
-    name.strip_prefix('$').or_else(|| name.strip_prefix("export $"))
+    name.strip_prefix('$').or_else(|| name.strip_prefix(AMBIENT_PREFIX))
 }
 
 fn is_name_letter(letter: char) -> bool {
@@ -215,118 +234,23 @@ pub(crate) fn variable_uses<'t>(text: &'t str, name: &'t str) -> impl Iterator<I
     })
 }
 
-/// Returns the statements of a call whose effect may last in the shell or in the settings of a repository. They may
-/// also depend on a condition.
-pub(crate) fn find_statements(event: &Event) -> Vec<ShellStatement> {
-    let Some((_, command)) = shell_command(event).filter(|_| event.harness_session_id.is_some()) else {
-        return Vec::new();
-    };
-    // Most commands contain none of these and are not parsed again.
-    if !["=", "()", "function ", "remote", "git config"].iter().any(|sign| command.contains(sign)) {
-        return Vec::new();
-    }
-    let parsed = parse(command, Dialect::Bash);
-    let mut found = Vec::new();
-    for statement in parsed.script.statements.as_slice().iter().filter(|statement| !statement.is_background())
-    {
-        for pipeline in statement.pipelines() {
-            if let [stage] = pipeline.stages.as_slice() {
-                add_definitions(&stage.command, command, &mut found);
-            }
-        }
-    }
-    found.retain(|statement| {
-        statement.text.len() <= MAX_STATEMENT_BYTES && is_self_contained(&statement.text)
-    });
-    found.truncate(MAX_CALL_STATEMENTS);
-    for statement in &mut found {
-        remove_secrets(&mut statement.text);
-    }
-    found
-}
-
-/// Replaces the secrets in a statement, because statements are stored on disk.
-fn remove_secrets(text: &mut String) {
-    let mut spans: Vec<_> = tenterhook_records::secrets(text).into_iter().map(|(span, _)| span).collect();
-    spans.sort_unstable_by_key(|span| std::cmp::Reverse(span.start));
-    for span in spans {
-        if text.get(span.clone()).is_some() {
-            text.replace_range(span, REDACTED_VALUE);
-        }
-    }
-}
-
-fn add_definitions(command: &Command, source: &str, found: &mut Vec<ShellStatement>) {
-    let text = command.span().text(source).to_owned();
-    match command {
-        Command::Function(function) => {
-            let names = function.names.iter().filter_map(Word::literal);
-            found.extend(names.map(|name| define(name.into_owned(), &text)));
-        }
-        Command::Simple(simple) if simple.words.is_empty() => {
-            found.extend(
-                simple
-                    .assignments
-                    .iter()
-                    .map(|assignment| define(format!("${}", assignment.name), assignment.span.text(source))),
-            );
-        }
-        Command::Simple(simple) => {
-            let names = defined_names(simple);
-            found.extend(names.into_iter().map(|name| define(name, &text)));
-        }
-        _ => {}
-    }
-}
-
-fn define(name: String, text: &str) -> ShellStatement {
-    ShellStatement { name, text: text.to_owned(), is_certain: false }
-}
-
-/// Returns the names that a command defines.
-fn defined_names(command: &SimpleCommand) -> Vec<String> {
-    let words: Vec<_> = command.words.iter().map(|word| word.literal_prefix().0).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        ["export" | "declare" | "typeset" | "readonly", rest @ ..] => {
-            let is_exported = words.first() == Some(&"export") || rest.contains(&"-x");
-            let start = if is_exported { "export $" } else { "$" };
-            let names = rest.iter().filter_map(|word| word.split_once('=').map(|(name, _)| name));
-            let written = command.assignments.iter().map(|assignment| &*assignment.name);
-            names.chain(written).map(|name| format!("{start}{name}")).collect()
-        }
-        ["alias", ..] => command.alias_definitions().map(|(name, _)| name.to_owned()).collect(),
-        ["git", "remote", "add" | "set-url", rest @ ..] => {
-            push_address(rest.last().copied()).into_iter().map(str::to_owned).collect()
-        }
-        ["git", "config", rest @ ..] => {
-            let mut settings = rest.windows(2).filter_map(|pair| match pair {
-                [key, value] => Some((key.to_ascii_lowercase(), *key, *value)),
-                _ => None,
-            });
-            let setting = settings.find(|(key, ..)| PUSH_SETTINGS.iter().any(|end| key.ends_with(end)));
-            let address = setting.map(|(_, key, value)| match key.strip_prefix("url.") {
-                Some(address) => address,
-                None => value,
-            });
-            push_address(address).into_iter().map(str::to_owned).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Returns the subcommand that depends on an address, if the address is not on a well-known host.
-fn push_address(address: Option<&str>) -> Option<&'static str> {
-    let host = remote_host(address?)?;
-    (!is_known_code_host(host)).then_some("push")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
     use tenterhook_event::{EventId, Timestamp, ToolCall};
 
     use super::*;
+    use crate::shell_definitions::find_definitions;
+
+    fn find_statements(event: &Event) -> Vec<ShellStatement> {
+        let facts = tenterhook_facts::facts(event, &tenterhook_facts::EvalEnvironment::default());
+        let changes = find_definitions(event, &facts).into_iter();
+        let statements = changes.filter_map(|change| match change {
+            tenterhook_policy::SessionFileChange::Shell(statement) => Some(statement),
+            _ => None,
+        });
+        statements.collect()
+    }
 
     fn call(command: &str) -> Event {
         let tool = ToolCall::new("Bash", json!({ "command": command }));
@@ -367,7 +291,7 @@ mod tests {
             (
                 "git config --global url.\"https://x.example/\".insteadOf \"https://github.com/\"",
                 "git push",
-                "git config --global url.\"https://x.example/\".insteadOf \"https://github.com/\"\ngit push",
+                "git config --global url.https://x.example/.insteadOf https://github.com/\ngit push",
             ),
         ] {
             assert_eq!(expanded(&[before], command).as_deref(), Some(expected), "{before}");
@@ -404,7 +328,8 @@ mod tests {
 
     #[test]
     fn the_definition_before_the_latest_one_is_used_as_well() {
-        let define = |text: &str| define("$D".to_owned(), text);
+        let define =
+            |text: &str| ShellStatement { name: "$D".to_owned(), text: text.to_owned(), is_certain: false };
         let state = SessionState { shell: vec![define("D=a"), define("D=b")], ..SessionState::default() };
         let all = with_statements(&call("ls $D"), &state);
         let texts: Vec<_> = all

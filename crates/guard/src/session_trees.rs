@@ -8,18 +8,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tenterhook_facts::{ExecLocation, Facts, FileOp, ShellCommand};
+use tenterhook_facts::{ExecLocation, Facts, FileOp, ShellCommand, ShellWord};
 use tenterhook_policy::{FileOrigin, SessionState, TreeOrigin};
 
 use crate::known_hosts::{is_known_code_host, remote_host};
-use crate::run_files::normalize_path;
+use crate::run_files::join_paths as join;
+use crate::session_files::DOWNLOADERS;
+use crate::shell_definitions::git_words;
 
-/// Maximum number of directories that one call adds.
-const MAX_CALL_TREES: usize = 16;
 /// Programs that run a command with the rights of another user.
 const ELEVATING_PROGRAMS: &[&str] = &["sudo", "doas", "pkexec", "run0", "su"];
-/// Programs that download files.
-const DOWNLOADERS: &[&str] = &["curl", "wget", "aria2c", "http", "https", "xh", "fetch"];
 /// Programs that unpack archives, with the options that name the directory.
 const UNPACKERS: &[(&str, &[&str])] = &[
     ("tar", &["-C", "--directory"]),
@@ -78,10 +76,10 @@ pub(crate) fn find_trees(
         let Some(directory) = command.directory.as_deref().or(cwd) else { continue };
         let program = command.program.as_str();
         let unpacker = UNPACKERS.iter().find(|(name, _)| *name == program);
-        if let Some(path) = cloned_directory(program, &words) {
+        if let Some(path) = cloned_directory(command) {
             found.push((join(directory, &path), TreeOrigin::Cloned));
         } else if DOWNLOADERS.contains(&program) {
-            let is_known = words.iter().filter_map(|word| remote_host(word)).all(is_known_code_host);
+            let is_known = is_from_known_host(facts, command);
             let archives = written_paths(facts, command).filter(|path| archive_stem(path).is_some());
             found.extend(archives.filter(|_| !is_known).map(|path| (path.to_owned(), TreeOrigin::Unpacked)));
         } else if let Some((_, options)) = unpacker {
@@ -100,21 +98,38 @@ pub(crate) fn find_trees(
             }
         }
     }
-    found.truncate(MAX_CALL_TREES);
     found
 }
 
+/// Whether a download certainly comes from a well-known host.
+fn is_from_known_host(facts: &Facts, command: &ShellCommand) -> bool {
+    let reads_list = match command.program.as_str() {
+        "wget" | "aria2c" => command.options.iter().any(|option| option.is("i") || option.is("input-file")),
+        "curl" => command.options.iter().any(|option| option.is("K") || option.is("config")),
+        _ => false,
+    };
+    let may_be_address = |word: &ShellWord| word.dynamic && remote_host(&word.text).is_none();
+    !reads_list
+        && !command.words.iter().any(may_be_address)
+        && !facts.urls.is_empty()
+        && facts.urls.iter().all(|url| is_known_code_host(&url.host))
+}
+
 /// Returns the directory that a command clones a repository into.
-fn cloned_directory(program: &str, words: &[&str]) -> Option<String> {
-    let (("git", ["clone", rest @ ..]) | ("gh" | "glab", ["repo", "clone", rest @ ..])) = (program, words)
+fn cloned_directory(command: &ShellCommand) -> Option<String> {
+    let program = command.program.as_str();
+    let words = match program {
+        "git" => git_words(command)?,
+        _ => command.words.iter().map(|word| word.text.as_str()).collect(),
+    };
+    let (("git", ["clone", rest @ ..]) | ("gh" | "glab", ["repo", "clone", rest @ ..])) =
+        (program, words.as_slice())
     else {
         return None;
     };
-    let is_address = |word: &str| {
-        word.contains("://") && !word.starts_with("file:") || program != "git" && word.contains('/')
-    };
+    let is_address = |word: &str| remote_host(word).is_some() || program != "git" && word.contains('/');
     let at = rest.iter().position(|word| !word.starts_with('-') && is_address(word))?;
-    let own = rest.get(at)?.trim_end_matches('/').rsplit('/').next()?;
+    let own = rest.get(at)?.trim_end_matches('/').rsplit(['/', ':']).next()?;
     let named = rest.get(at + 1).filter(|word| !word.starts_with('-'));
     Some(named.map_or_else(|| own.trim_end_matches(".git").to_owned(), |word| (*word).to_owned()))
 }
@@ -137,8 +152,4 @@ fn option_value<'w>(words: &[&'w str], options: &[&str]) -> Option<&'w str> {
         let rest = options.iter().find_map(|option| word.strip_prefix(option))?;
         if rest.is_empty() { words.get(at + 1).copied() } else { Some(rest.trim_start_matches('=')) }
     })
-}
-
-fn join(directory: &str, path: &str) -> String {
-    normalize_path(&Path::new(directory).join(path))
 }

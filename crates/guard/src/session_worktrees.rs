@@ -4,10 +4,11 @@
 //!
 //! A worktree is the session's own only if its directory did not exist before the call that created it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use tenterhook_facts::{ExecLocation, Facts, ShellCommand};
+use tenterhook_facts::{ExecLocation, Facts, ShellCommand, is_redirecting_variable};
 
+use crate::run_files::join_paths as join;
 use crate::session_files::OwnPaths;
 use crate::symlinks::SymlinkProbe;
 
@@ -18,7 +19,8 @@ const MAX_CALL_WORKTREES: usize = 16;
 /// run time or if git may use another repository.
 fn worktree_words<'f>(command: &'f ShellCommand, cwd: Option<&str>) -> Option<(PathBuf, Vec<&'f str>)> {
     let is_known = command.words.iter().all(|word| !word.dynamic && !word.pattern);
-    let is_redirected = command.env.iter().any(|pair| pair.starts_with("GIT_"));
+    let names = command.env.iter().filter_map(|pair| pair.split('=').next());
+    let is_redirected = names.filter(|name| name.starts_with("GIT_")).any(is_redirecting_variable);
     if command.program != "git" || command.on != ExecLocation::Here || !is_known || is_redirected {
         return None;
     }
@@ -74,11 +76,6 @@ pub(crate) fn uses_worktrees(facts: &Facts) -> bool {
         .commands
         .iter()
         .any(|command| command.program == "git" && command.words.iter().any(|word| word.text == "worktree"))
-}
-
-/// Joins a directory and a path, without `.` and `..`.
-fn join(directory: &Path, path: &str) -> String {
-    crate::run_files::normalize_path(&directory.join(path))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use tenterhook_shell::{
 };
 
 use crate::session_shell::{shell_command, variable_of, variable_uses};
+use crate::undo_call::runs_in_background;
 
 /// Programs for which an operand that is empty means nothing, or the working directory that they only read.
 const OPERAND_PROGRAMS: &[&str] = &["rm", "ls", "echo", "test", "["];
@@ -46,7 +47,8 @@ const ENVIRONMENT_NAME_PARTS: &[&str] = &[
 
 /// Returns what a call changes about the variables of the session's shell, other than by the statements that are stored.
 pub(crate) fn find_uncertain(event: &Event, state: &SessionState) -> Vec<SessionFileChange> {
-    let Some((_, command)) = shell_command(event) else { return Vec::new() };
+    let Some(command) = shell_command(event) else { return Vec::new() };
+    let command = &*command;
     let mut changes: Vec<SessionFileChange> = Vec::new();
     let certain = state.shell.iter().filter(|statement| statement.is_certain);
     let changed = certain.filter(|statement| {
@@ -61,14 +63,11 @@ pub(crate) fn find_uncertain(event: &Event, state: &SessionState) -> Vec<Session
 
 /// Returns the statements of a call that have certainly run, now that the call has succeeded.
 pub(crate) fn find_certain(event: &Event, state: &SessionState) -> Vec<SessionFileChange> {
-    let Some((_, command)) = shell_command(event).filter(|_| !state.shell.is_empty()) else {
+    let Some(command) = shell_command(event).filter(|_| !state.shell.is_empty()) else {
         return Vec::new();
     };
-    let runs_in_background = event.tool.as_ref().is_some_and(|tool| {
-        let args = tool.args.as_object().into_iter().flatten();
-        args.into_iter().any(|(key, value)| key.contains("background") && value.as_bool() != Some(false))
-    });
-    if state.is_shell_unknown || runs_in_background {
+    let command = &*command;
+    if state.is_shell_unknown || runs_in_background(event) {
         return Vec::new();
     }
     let ran = first_assignments(&parse(command, Dialect::Bash), command).into_iter();
@@ -177,7 +176,8 @@ impl TreeVisitor for OpaqueFinder {
 /// Whether all of these statements are assignments whose variables have certainly the assigned value, or none, and the
 /// command uses them only as whole operands of programs for which an empty operand does no harm.
 pub(crate) fn are_certain(event: &Event, used: &[ShellStatement], state: &SessionState) -> bool {
-    let Some((_, command)) = shell_command(event).filter(|_| !state.is_shell_unknown) else { return false };
+    let Some(command) = shell_command(event).filter(|_| !state.is_shell_unknown) else { return false };
+    let command = &*command;
     let parsed = parse(command, Dialect::Bash);
     if is_opaque(&parsed, command) || state.is_incomplete {
         return false;
@@ -228,7 +228,8 @@ mod tests {
     use tenterhook_policy::StateDelta;
 
     use super::*;
-    use crate::session_shell::{find_statements, with_statements};
+    use crate::session_shell::with_statements;
+    use crate::shell_definitions::find_definitions;
 
     fn call(kind: EventKind, command: &str) -> Event {
         let tool = ToolCall::new("Bash", json!({ "command": command }));
@@ -241,7 +242,8 @@ mod tests {
     fn apply(state: &mut SessionState, command: &str, succeeds: bool) {
         let event = call(EventKind::PreTool, command);
         let mut files = find_uncertain(&event, state);
-        files.extend(find_statements(&event).into_iter().map(SessionFileChange::Shell));
+        let facts = tenterhook_facts::facts(&event, &tenterhook_facts::EvalEnvironment::default());
+        files.extend(find_definitions(&event, &facts));
         state.apply(&StateDelta { files, ..StateDelta::default() });
         if succeeds {
             let files = find_certain(&call(EventKind::PostTool, command), state);
@@ -249,14 +251,23 @@ mod tests {
         }
     }
 
-    fn is_certain(earlier: &[&str], command: &str) -> bool {
+    /// Whether all values are certain that a call takes from statements; `None` if it takes none.
+    fn find_certainty(earlier: &[&str], command: &str) -> Option<bool> {
         let mut state = SessionState::default();
         for command in earlier {
             apply(&mut state, command, true);
         }
         let event = call(EventKind::PreTool, command);
-        let [with] = &with_statements(&event, &state)[..] else { return false };
-        are_certain(&event, &with.used, &state)
+        match &with_statements(&event, &state)[..] {
+            [] => None,
+            [with] => Some(are_certain(&event, &with.used, &state)),
+            // A variable has several definitions.
+            _ => Some(false),
+        }
+    }
+
+    fn is_certain(earlier: &[&str], command: &str) -> bool {
+        find_certainty(earlier, command).unwrap()
     }
 
     #[test]
@@ -269,8 +280,6 @@ mod tests {
             "false && D=/tmp/x",
             "exit 0; D=/tmp/x",
             "! D=/tmp/x",
-            "D=/tmp/x | cat",
-            "D=/tmp/x &",
             "{ D=/tmp/x; }",
             "D=/tmp/x; read D",
             "D=/tmp/x; D=~/y",
@@ -281,6 +290,9 @@ mod tests {
             "D=/tmp/x > f",
         ] {
             assert!(!is_certain(&[earlier], "rm -rf \"$D\""), "{earlier}");
+        }
+        for earlier in ["D=/tmp/x | cat", "D=/tmp/x &", "(D=/tmp/x)"] {
+            assert_eq!(find_certainty(&[earlier], "rm -rf \"$D\""), None, "{earlier}");
         }
         let mut state = SessionState::default();
         apply(&mut state, "D=/tmp/x", false);
@@ -299,7 +311,7 @@ mod tests {
             ". ./env.sh",
             "eval \"$(cat e)\"",
             "{ D=~/photos; }",
-            &format!("D=$(: {}; echo ~/photos)", "x".repeat(1100)),
+            &format!("D=$(: {}; echo ~/photos)", "x".repeat(4200)),
             "printf -v D %s ~",
             "read $X",
             "read $'\\x44'",

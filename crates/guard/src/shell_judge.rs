@@ -48,14 +48,24 @@ impl RuleJudge {
         // The state before this call.
         let before = self.memory.state_of(event, &self.set);
         let mut judged = self.judge_call(event, account);
-        let alone = self.evaluate_call(event, account, &before);
+        let mut alone = None;
         for call in &calls {
-            self.add_shell_findings(event, call, &before, &alone, account, &mut judged);
-        }
-        if let [call] = calls.as_slice()
-            && shell_certainty::are_certain(event, &call.used, &state)
-        {
-            self.remove_unknown_value_findings(call, &before, &alone, account, &mut judged);
+            let together = self.evaluate_call(&call.event, account, &before);
+            let is_known = |finding: &Finding| {
+                !is_strict(finding) || judged.findings.iter().any(|other| covers(other, finding))
+            };
+            // Most statements change no verdict, and then nothing else has to be evaluated.
+            if together.findings.iter().all(is_known) {
+                judged.steps.push(note_evaluation(Decision::None, call));
+            } else {
+                let alone = alone.get_or_insert_with(|| self.evaluate_call(&call.alone, account, &before));
+                self.add_shell_findings(event, call, &before, alone, &together, account, &mut judged);
+            }
+            let is_only = calls.len() == 1 && shell_certainty::are_certain(event, &call.used, &state);
+            if is_only && !together.findings.iter().any(is_strict) {
+                let alone = || self.evaluate_call(&call.alone, account, &before);
+                remove_unknown_value_findings(call, alone, &mut judged);
+            }
         }
         let observed = judged.observed.get_or_insert_with(|| json!({}));
         let used: Vec<_> =
@@ -65,23 +75,21 @@ impl RuleJudge {
     }
 
     /// Adds the findings that apply only together with the statements.
+    #[expect(clippy::too_many_arguments, reason = "each evaluation is made once")]
     fn add_shell_findings(
         &self,
         event: &Event,
         call: &CallWithShell,
         before: &SessionState,
         alone: &CallEvaluation,
+        together: &CallEvaluation,
         account: Option<u32>,
         judged: &mut RuleJudgement,
     ) {
-        let (together, statements) = (
-            self.evaluate_call(&call.event, account, before),
-            self.evaluate_call(&call.statements, account, before),
-        );
+        let statements = self.evaluate_call(&call.statements, account, before);
         // A snapshot replaces a question only if the statements do not change what the call discards.
         let is_redirected = call.redirects_silently(&alone.facts)
             || changes_commands(&alone.facts, &together.facts, &statements.facts);
-        let is_strict = |finding: &Finding| finding.decision >= Decision::Ask;
         // The commands of the statements were evaluated when they ran.
         let is_of_statements = |finding: &Finding| is_strict(finding) && statements.has_finding(finding);
         let without_commands = if together.findings.iter().any(is_of_statements) {
@@ -106,41 +114,42 @@ impl RuleJudge {
                 finding.reason.as_ref().map(|reason| format!("{reason} (an earlier call set {shown})"));
             judged.findings.push(Finding { reason, modifications: Vec::new(), ..finding });
         }
-        judged
-            .steps
-            .push(note_step(decision, format!("also evaluated with statements of earlier calls: {shown}")));
+        judged.steps.push(note_evaluation(decision, call));
     }
+}
 
-    /// Removes the question about a value that is known from the statements.
-    fn remove_unknown_value_findings(
-        &self,
-        call: &CallWithShell,
-        before: &SessionState,
-        alone: &CallEvaluation,
-        account: Option<u32>,
-        judged: &mut RuleJudgement,
-    ) {
-        let is_unknown_value = |finding: &Finding| {
-            finding.decision == Decision::Ask && finding.by == Origin::rule(UNKNOWN_VALUE_RULE)
-        };
-        let mut unknown_deletions = (alone.facts.effects.iter()).filter(|effect| {
-            effect.does == FileOp::Delete && effect.path.places.contains(&PathLocation::Unknown)
-        });
-        if !judged.findings.iter().any(is_unknown_value) || !unknown_deletions.all(|effect| effect.by == "rm")
-        {
-            return;
-        }
-        let together = self.evaluate_call(&call.event, account, before);
-        if together.findings.iter().any(|finding| finding.decision >= Decision::Ask) {
-            return;
-        }
-        judged.findings.retain(|finding| !is_unknown_value(finding));
-        let note = format!(
-            "`{UNKNOWN_VALUE_RULE}` does not ask: an earlier call set {}",
-            show_statements(&call.used)
-        );
-        judged.steps.push(note_step(Decision::None, note));
+fn is_strict(finding: &Finding) -> bool {
+    finding.decision >= Decision::Ask
+}
+
+/// Removes the question about a value that is known from the statements, which leave nothing to ask about.
+fn remove_unknown_value_findings(
+    call: &CallWithShell,
+    evaluate_alone: impl FnOnce() -> CallEvaluation,
+    judged: &mut RuleJudgement,
+) {
+    let is_unknown_value = |finding: &Finding| {
+        finding.decision == Decision::Ask && finding.by == Origin::rule(UNKNOWN_VALUE_RULE)
+    };
+    if !judged.findings.iter().any(is_unknown_value) {
+        return;
     }
+    let alone = evaluate_alone();
+    let mut unknown_deletions = (alone.facts.effects.iter()).filter(|effect| {
+        effect.does == FileOp::Delete && effect.path.places.contains(&PathLocation::Unknown)
+    });
+    if !unknown_deletions.all(|effect| effect.by == "rm") {
+        return;
+    }
+    judged.findings.retain(|finding| !is_unknown_value(finding));
+    let note =
+        format!("`{UNKNOWN_VALUE_RULE}` does not ask: an earlier call set {}", show_statements(&call.used));
+    judged.steps.push(note_step(Decision::None, note));
+}
+
+fn note_evaluation(decision: Decision, call: &CallWithShell) -> TraceEntry {
+    let shown = show_statements(&call.used);
+    note_step(decision, format!("also evaluated with statements of earlier calls: {shown}"))
 }
 
 /// Whether the statements change a command of the call that may affect files or repositories.

@@ -271,7 +271,7 @@ mod tests {
     fn a_snapshot_does_not_extend_monitor_mode() {
         let dir = tempfile::tempdir().unwrap();
         let (home, env, dirs) = (home(dir.path()), Env::default(), WorkDirs::default());
-        let time = std::time::Duration::from_secs(1);
+        let time = std::time::Duration::from_secs(3);
         ModeSetting::write_monitor_for(&home, time, tenterhook_home::call_meta::now()).unwrap();
         write(&home, &env, &dirs).unwrap();
         let mode = || load_configuration(&home, &env, &dirs);

@@ -11,6 +11,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
 use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
+use crate::scratch_repository;
+
 /// Returns the facts of a call with its links resolved.
 pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
     collect_facts_with_links(event, environment, &BTreeMap::new())
@@ -35,6 +37,17 @@ pub(crate) fn resolve_links(
     if environment.seen.is_some() {
         return facts;
     }
+    let mut facts = follow_links(event, facts, environment, links);
+    scratch_repository::remove_unverified_acts(&mut facts);
+    facts
+}
+
+fn follow_links(
+    event: &Event,
+    facts: Facts,
+    environment: &EvalEnvironment<'_>,
+    links: &BTreeMap<String, String>,
+) -> Facts {
     let mut probe = SymlinkProbe::default();
     let mut look = |path: &str| match links.get(path) {
         Some(target) => EntryKind::Link(target.clone()),

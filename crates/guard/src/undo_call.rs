@@ -40,12 +40,12 @@ const GIT_VARIABLE_PREFIX: &str = "GIT_";
 /// Time limit of a snapshot that replaces no question. The call runs without a snapshot if it takes longer.
 const UNASKED_SNAPSHOT_TIME: Duration = Duration::from_millis(300);
 /// Maximum number of files of such a snapshot, and of bytes that are copied for it. More would take longer than the time
-/// limit, and would be copied in vain.
+/// limit, and would be copied without effect.
 const UNASKED_SNAPSHOT_FILES: usize = 8_000;
 const UNASKED_COPIED_BYTES: u64 = 24 * 1024 * 1024;
 
-/// Arguments with which a tool runs in the background.
-const BACKGROUND_ARGUMENTS: &[&str] = &["run_in_background", "is_background", "isBackground"];
+/// Part of the names of arguments with which a tool runs in the background: `run_in_background`, `isBackground`.
+const BACKGROUND_ARGUMENT_PART: &str = "background";
 /// Fields of a tool's output that name a task in the background.
 const BACKGROUND_OUTPUTS: &[&str] = &["backgroundTaskId", "background_task_id"];
 
@@ -243,15 +243,19 @@ fn unsaved_finding(reason: &SnapshotRefusal, parts: &[CoverablePart], rules: &[A
     Some(Finding { message: Some(message), ..Finding::silent(Origin::Rule(rules.first()?.clone())) })
 }
 
-/// Whether the tool call continues after its event.
-fn runs_in_background(event: &Event) -> bool {
+/// Whether the tool call continues after its event: it was started in the background, or the harness moved it there.
+pub(crate) fn runs_in_background(event: &Event) -> bool {
     let Some(tool) = &event.tool else { return false };
-    let is_set = |key: &str| tool.args.get(key).is_some_and(|value| value.as_bool() == Some(true));
+    let mut args = tool.args.as_object().into_iter().flatten();
     let output = event.detail.tool_output.as_ref();
-    BACKGROUND_ARGUMENTS.iter().any(|key| is_set(key))
+    args.any(|(key, value)| is_background_argument(key) && value.as_bool() != Some(false))
         || output.is_some_and(|output| {
             BACKGROUND_OUTPUTS.iter().any(|key| output.get(key).is_some_and(Value::is_string))
         })
+}
+
+fn is_background_argument(key: &str) -> bool {
+    key.to_ascii_lowercase().contains(BACKGROUND_ARGUMENT_PART)
 }
 
 /// Returns the directory that snapshots of a call are limited to.

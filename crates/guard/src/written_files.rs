@@ -70,7 +70,8 @@ pub(crate) fn judge_written_files(
             let inner = Event { tool: Some(call), ..event.clone() };
             let mut texts = RunTexts::default();
             if let Some((file, pieces)) = runnable.script {
-                texts.insert(file, RunText { directory: None, texts: pieces, is_downloaded: false });
+                let text = RunText { texts: pieces, ..RunText::default() };
+                texts.insert(file, text);
             }
             let environment = EvalEnvironment { run_texts: Some(&texts), ..*environment };
             let facts = tenterhook_facts::facts(&inner, &environment);

@@ -73,14 +73,20 @@ impl ModeSetting {
         Ok(if stored.is_over(call_meta::now_ms()) { Self::default() } else { stored })
     }
 
+    /// Fails if monitor mode cannot be set for this time. Called before the user confirms it.
+    pub fn check_time(time: Duration) -> Result<(), Failure> {
+        if MONITOR_TIME_RANGE.contains(&time) {
+            return Ok(());
+        }
+        Err(Failure::user("monitor mode may last from one second to seven days"))
+    }
+
     /// Sets monitor mode for a limited time.
     pub fn write_monitor_for(home: &Home, time: Duration, now: Timestamp) -> Result<Self, Failure> {
-        if !MONITOR_TIME_RANGE.contains(&time) {
-            return Err(Failure::user("monitor mode may last from one second to seven days"));
-        }
+        Self::check_time(time)?;
         let until = Timestamp::from_unix_ms(now.unix_ms().saturating_add(millis(time)));
         let boot =
-            uptime().map(|(id, passed)| BootLimit { id, until_s: passed.saturating_add(time).as_secs() });
+            uptime().map(|(id, passed)| BootLimit { id, until_s: ceil_s(passed.saturating_add(time)) });
         let limit = TimeLimit { until, boot };
         let (mode, since) = (Mode::Monitor, Some(now));
         write_file(home, &ModeFile { v: 1, mode, since: now, limit: Some(limit.clone()) })?;
@@ -153,12 +159,19 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Returns the seconds of a duration. A part of a second counts as one, so that a time does not end early.
+fn ceil_s(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
 /// Returns the id of this run of the system and the time since it started, including the time it slept.
 #[cfg(target_os = "linux")]
 fn uptime() -> Option<(String, Duration)> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    Some((id.trim().to_owned(), Duration::from_secs(u64::try_from(now.tv_sec).ok()?)))
+    let seconds = Duration::from_secs(u64::try_from(now.tv_sec).ok()?);
+    let nanoseconds = Duration::from_nanos(u64::try_from(now.tv_nsec).ok()?);
+    Some((id.trim().to_owned(), seconds + nanoseconds))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -208,6 +221,18 @@ mod tests {
             assert!(!limited(NOW + 1_000, boot(&id, passed.as_secs() + 1_000)).is_over(NOW));
             assert!(!limited(NOW + 1_000, boot("another", 0)).is_over(NOW), "the system was restarted");
         }
+    }
+
+    #[test]
+    fn monitor_mode_does_not_end_early() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::in_dir(dir.path().to_owned());
+        let Some((_, before)) = uptime() else { return };
+        let time = Duration::from_secs(60);
+        let set = ModeSetting::write_monitor_for(&home, time, Timestamp::from_unix_ms(NOW)).unwrap();
+        let until_s = set.limit.and_then(|limit| limit.boot).unwrap().until_s;
+        assert!(Duration::from_secs(until_s) >= before + time, "{until_s}");
+        assert_eq!([ceil_s(Duration::from_millis(2_000)), ceil_s(Duration::from_millis(2_001))], [2, 3]);
     }
 
     #[test]

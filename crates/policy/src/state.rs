@@ -25,7 +25,7 @@ const MAX_REMEMBERED_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum length of a path that is remembered. The kernel refuses longer ones.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Maximum number of statements that one session remembers.
+/// Maximum number of statements that one session remembers of each kind: plain variables, and everything else.
 const MAX_SHELL_STATEMENTS: usize = 48;
 
 /// How a session created a file that may be run later.
@@ -50,7 +50,8 @@ pub struct FlaggedFile {
 /// A statement that may have changed the shell of a session, or where its repository pushes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellStatement {
-    /// What the statement defines: `$NAME` for a variable, otherwise the name of a function, alias or subcommand.
+    /// What the statement defines: `$NAME` for a variable, `export $NAME` for one that changes what commands do without
+    /// being named by them, otherwise the name of a function, alias or subcommand.
     pub name: String,
     /// Text of the statement.
     pub text: String,
@@ -145,6 +146,9 @@ pub enum SessionFileChange {
     Creating(String, String),
     /// A path that a call would create exists after the call.
     Created(String),
+    /// A path that the call with this key would create is not its own: it exists although the call has not run, or the
+    /// call has ended without creating it.
+    NotCreated(String),
     /// A path that the session created may contain data from elsewhere from now on.
     Filled(String),
     /// A symbolic link was created; the second path is its target.
@@ -155,6 +159,8 @@ pub enum SessionFileChange {
     Run(String, String),
     /// The shell, or where a repository pushes to, may be changed by a statement.
     Shell(ShellStatement),
+    /// A part of what later events depend on is too large to be remembered.
+    Lost,
     /// A statement with this name and text has run.
     ShellRan(String, String),
     /// The value of a variable may be another one from now on.
@@ -259,12 +265,12 @@ impl SessionState {
         }
         let mut free = MAX_REMEMBERED_BYTES.saturating_sub(self.remembered_bytes());
         for change in &delta.files {
-            let size = json_size(change);
+            let size = if change.only_forgets() { 0 } else { json_size(change) };
             if size <= free && change.has_possible_paths() {
                 free -= size;
-                self.apply_file_change(change);
+                // A change that is not remembered could have made a later verdict stricter.
+                self.is_incomplete |= !self.apply_file_change(change);
             } else {
-                // The change could have made a later verdict stricter.
                 self.is_incomplete = true;
             }
         }
@@ -289,17 +295,24 @@ impl SessionState {
             + json_size(&(flagged, run_hashes, shell, trees, creating))
     }
 
-    fn apply_file_change(&mut self, change: &SessionFileChange) {
+    /// Applies a change. Returns `false` if there is no place for it and later verdicts would be weaker without it.
+    fn apply_file_change(&mut self, change: &SessionFileChange) -> bool {
         match change {
-            SessionFileChange::Origin(path, origin) => self.set_origin(path, *origin),
+            SessionFileChange::Origin(path, origin) => return self.set_origin(path, *origin),
             SessionFileChange::CopyReplaced(path) => {
                 self.copies.remove(path);
             }
-            SessionFileChange::Copied(path, original) => insert_bounded(&mut self.copies, path, original),
+            SessionFileChange::Copied(path, original) => {
+                return insert_bounded(&mut self.copies, path, original);
+            }
             SessionFileChange::Creating(path, call) => {
                 if !self.not_created.contains(path) {
+                    // Without it, the session is asked before it deletes the path.
                     insert_bounded(&mut self.creating, path, call);
                 }
+            }
+            SessionFileChange::NotCreated(path) => {
+                self.creating.remove(path);
             }
             SessionFileChange::Created(path) => {
                 if self.creating.remove(path).is_some() && self.created.len() < MAX_SESSION_FILES {
@@ -308,14 +321,23 @@ impl SessionState {
             }
             SessionFileChange::Filled(path) => {
                 let was_own = self.created.remove(path) | self.creating.remove(path).is_some();
-                if was_own && self.not_created.len() < MAX_SESSION_FILES {
+                if was_own && self.not_created.len() >= MAX_SESSION_FILES {
+                    return false;
+                }
+                if was_own {
                     self.not_created.insert(path.clone());
                 }
             }
-            SessionFileChange::Linked(path, target) => insert_bounded(&mut self.links, path, target),
-            SessionFileChange::Flagged(path, flagged) => insert_bounded(&mut self.flagged, path, flagged),
-            SessionFileChange::Run(path, hash) => insert_bounded(&mut self.run_hashes, path, hash),
-            SessionFileChange::Shell(statement) => self.add_statement(statement),
+            SessionFileChange::Linked(path, target) => return insert_bounded(&mut self.links, path, target),
+            SessionFileChange::Flagged(path, flagged) => {
+                return insert_bounded(&mut self.flagged, path, flagged);
+            }
+            SessionFileChange::Run(path, hash) => {
+                // The hash is only compared with the one after the call, for a message.
+                insert_bounded(&mut self.run_hashes, path, hash);
+            }
+            SessionFileChange::Shell(statement) => return self.add_statement(statement),
+            SessionFileChange::Lost => return false,
             SessionFileChange::ShellRan(name, text) => self.confirm_statement(name, text),
             SessionFileChange::ShellUncertain(name) => {
                 for known in self.shell.iter_mut().filter(|known| known.name == *name) {
@@ -323,8 +345,9 @@ impl SessionState {
                 }
             }
             SessionFileChange::ShellUnknown => self.is_shell_unknown = true,
-            SessionFileChange::Fetched(path, origin) => insert_bounded(&mut self.trees, path, origin),
+            SessionFileChange::Fetched(path, origin) => return insert_bounded(&mut self.trees, path, origin),
         }
+        true
     }
 
     /// Marks the latest statement with this name as certain. Earlier definitions of the name no longer apply.
@@ -339,24 +362,32 @@ impl SessionState {
         }
     }
 
-    /// Adds a statement. The oldest one is dropped if there are too many. Because the statement may not run, the
-    /// definition before it is kept.
-    fn add_statement(&mut self, statement: &ShellStatement) {
+    /// Adds a statement. Because the statement may not run, the definition before it is kept. If there are too many, the
+    /// oldest one of the same kind is dropped: returns `false` unless it only assigns a plain variable, whose value is
+    /// unknown from then on.
+    fn add_statement(&mut self, statement: &ShellStatement) -> bool {
         self.shell.retain(|known| known.name != statement.name || known.text != statement.text);
         let others: Vec<_> =
             self.shell.iter().filter(|known| known.name == statement.name).cloned().collect();
         let [outdated @ .., _] = others.as_slice() else { return self.push_statement(statement) };
         self.shell.retain(|known| !outdated.contains(known));
-        self.push_statement(statement);
+        self.push_statement(statement)
     }
 
-    fn push_statement(&mut self, statement: &ShellStatement) {
-        let surplus = (self.shell.len() + 1).saturating_sub(MAX_SHELL_STATEMENTS);
-        self.shell.drain(..surplus);
+    fn push_statement(&mut self, statement: &ShellStatement) -> bool {
+        let is_plain = statement.is_plain_variable();
+        let is_same_kind = |known: &ShellStatement| known.is_plain_variable() == is_plain;
+        let is_full = self.shell.iter().filter(|known| is_same_kind(known)).count() >= MAX_SHELL_STATEMENTS;
+        if let Some(oldest) = self.shell.iter().position(is_same_kind).filter(|_| is_full) {
+            self.shell.remove(oldest);
+        }
         self.shell.push(statement.clone());
+        is_plain || !is_full
     }
 
-    fn set_origin(&mut self, path: &str, origin: FileOrigin) {
+    /// Sets the origin of a file. Returns `false` if a download is not remembered. Sessions write more scripts than are
+    /// remembered: the others count as files of the user, about which a rule that denies asks.
+    fn set_origin(&mut self, path: &str, origin: FileOrigin) -> bool {
         if self.files.len() >= MAX_SESSION_FILES && origin == FileOrigin::Downloaded {
             // A download matters more than a file that the session wrote itself.
             let written = self.files.iter().find(|(_, known)| **known == FileOrigin::Written);
@@ -366,7 +397,7 @@ impl SessionState {
         }
         // A downloaded file that is changed still contains what was downloaded.
         let origin = self.files.get(path).map_or(origin, |known| origin.max(*known));
-        insert_bounded(&mut self.files, path, &origin);
+        insert_bounded(&mut self.files, path, &origin) || origin == FileOrigin::Written
     }
 
     /// Whether there is nothing to store.
@@ -375,7 +406,22 @@ impl SessionState {
     }
 }
 
+impl ShellStatement {
+    /// Whether the statement only assigns a variable that matters to calls which name it.
+    fn is_plain_variable(&self) -> bool {
+        self.name.starts_with('$')
+    }
+}
+
 impl SessionFileChange {
+    /// Whether the change needs no additional memory and only makes later verdicts stricter.
+    fn only_forgets(&self) -> bool {
+        matches!(
+            self,
+            Self::Filled(_) | Self::NotCreated(_) | Self::ShellUncertain(_) | Self::ShellUnknown | Self::Lost
+        )
+    }
+
     /// Whether all paths are short enough to exist.
     fn has_possible_paths(&self) -> bool {
         let (first, second) = match self {
@@ -384,11 +430,16 @@ impl SessionFileChange {
             | Self::CopyReplaced(path)
             | Self::Creating(path, _)
             | Self::Created(path)
+            | Self::NotCreated(path)
             | Self::Filled(path)
             | Self::Flagged(path, _)
             | Self::Run(path, _)
             | Self::Fetched(path, _) => (path, None),
-            Self::Shell(_) | Self::ShellRan(..) | Self::ShellUncertain(_) | Self::ShellUnknown => {
+            Self::Shell(_)
+            | Self::ShellRan(..)
+            | Self::ShellUncertain(_)
+            | Self::ShellUnknown
+            | Self::Lost => {
                 return true;
             }
         };
@@ -401,11 +452,13 @@ fn json_size(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-/// Adds an entry to a map of files, up to its maximum size.
-fn insert_bounded<T: Clone>(map: &mut BTreeMap<String, T>, path: &str, value: &T) {
-    if map.len() < MAX_SESSION_FILES || map.contains_key(path) {
+/// Adds an entry to a map of files, up to its maximum size. Returns `false` if the map is full.
+fn insert_bounded<T: Clone>(map: &mut BTreeMap<String, T>, path: &str, value: &T) -> bool {
+    let has_place = map.len() < MAX_SESSION_FILES || map.contains_key(path);
+    if has_place {
         map.insert(path.to_owned(), value.clone());
     }
+    has_place
 }
 
 // === impl StateDelta ===
@@ -455,118 +508,4 @@ impl StateDelta {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_session_remembers_no_more_than_it_needs() {
-        let mut state = SessionState::default();
-        for stamp in 0..100 {
-            let needed = BTreeMap::from([("r".to_owned(), 3)]);
-            let labels = vec![format!("label-{stamp}")];
-            state.apply(&StateDelta {
-                labels,
-                matched: vec![("r".to_owned(), stamp)],
-                needed,
-                ..StateDelta::default()
-            });
-        }
-        assert_eq!(state.matched["r"], [97, 98, 99]);
-        assert_eq!(state.labels.len(), MAX_LABELS);
-        assert_eq!(state.matches_within("r", 10, 107), 2);
-        state.apply(&StateDelta { labels: vec!["label-0".into(), "late".into()], ..StateDelta::default() });
-        assert!(state.labels.contains("label-0") && !state.labels.contains("late"));
-    }
-
-    #[test]
-    fn a_label_ends_unless_a_rule_gives_it_for_the_whole_session() {
-        let mut state = SessionState::default();
-        let delta = |end: Option<u64>| StateDelta {
-            labels: vec!["a".to_owned()],
-            label_ends: end.map(|end| ("a".to_owned(), end)).into_iter().collect(),
-            ..StateDelta::default()
-        };
-        state.apply(&delta(Some(20)));
-        state.apply(&delta(Some(10)));
-        assert_eq!((state.labels(19).count(), state.labels(20).count()), (1, 0), "the latest end applies");
-        state.apply(&delta(None));
-        state.apply(&delta(Some(30)));
-        assert_eq!(state.labels(1_000_000).count(), 1);
-    }
-
-    #[test]
-    fn a_downloaded_file_stays_downloaded() {
-        let mut state = SessionState::default();
-        let delta = |origin| StateDelta {
-            files: vec![SessionFileChange::Origin("/x".to_owned(), origin)],
-            ..StateDelta::default()
-        };
-        state.apply(&delta(FileOrigin::Downloaded));
-        state.apply(&delta(FileOrigin::Written));
-        assert_eq!(state.files["/x"], FileOrigin::Downloaded);
-        let many =
-            (0..300).map(|at| SessionFileChange::Origin(format!("/{at}"), FileOrigin::Written)).collect();
-        state.apply(&StateDelta { files: many, ..StateDelta::default() });
-        assert_eq!(state.files.len(), MAX_SESSION_FILES);
-    }
-
-    #[test]
-    fn a_state_that_would_become_too_large_is_incomplete() {
-        let mut state = SessionState::default();
-        let apply = |state: &mut SessionState, change: SessionFileChange| {
-            state.apply(&StateDelta { files: vec![change], ..StateDelta::default() });
-        };
-        let copy = |at: usize, length: usize| {
-            SessionFileChange::Copied(format!("/{at}/{}", "a".repeat(length)), "/e".to_owned())
-        };
-        apply(&mut state, copy(0, 100));
-        assert!(!state.is_incomplete && state.matches_within("r", 1, 1) == 0);
-        apply(&mut state, copy(1, 5000));
-        assert!(state.is_incomplete && state.copies.len() == 1, "no such path can exist");
-        assert_eq!(state.matches_within("r", 1, 1), usize::MAX);
-        state = SessionState::default();
-        for at in 0..3000 {
-            let path = format!("/{at}/{}", "\u{1}".repeat(4000));
-            apply(&mut state, SessionFileChange::Copied(path, "/e".to_owned()));
-        }
-        assert!(state.is_incomplete && json_size(&state) < 3 * 1024 * 1024);
-    }
-
-    #[test]
-    fn a_definition_is_replaced_only_after_the_new_one_has_run() {
-        let mut state = SessionState::default();
-        let mut apply = |change| state.apply(&StateDelta { files: vec![change], ..StateDelta::default() });
-        let define = |text: &str| {
-            SessionFileChange::Shell(ShellStatement {
-                name: "$D".to_owned(),
-                text: text.to_owned(),
-                is_certain: false,
-            })
-        };
-        for text in ["D=1", "D=2", "D=3"] {
-            apply(define(text));
-        }
-        apply(SessionFileChange::ShellRan("$D".to_owned(), "D=2".to_owned()));
-        let texts = |state: &SessionState| -> Vec<String> {
-            state.shell.iter().map(|known| format!("{}{}", known.text, u8::from(known.is_certain))).collect()
-        };
-        assert_eq!(texts(&state), ["D=20", "D=30"]);
-        let ran = SessionFileChange::ShellRan("$D".to_owned(), "D=3".to_owned());
-        state.apply(&StateDelta { files: vec![ran], ..StateDelta::default() });
-        assert_eq!(texts(&state), ["D=31"]);
-    }
-
-    #[test]
-    fn a_clock_that_went_back_does_not_confuse_the_order() {
-        let mut state = SessionState::default();
-        for stamp in [5, 9, 7] {
-            let needed = BTreeMap::from([("r".to_owned(), 2)]);
-            state.apply(&StateDelta {
-                matched: vec![("r".to_owned(), stamp)],
-                needed,
-                ..StateDelta::default()
-            });
-        }
-        assert_eq!(state.matched["r"], [7, 9]);
-    }
-}
+mod tests;

@@ -20,7 +20,8 @@ pub use evidence::TextSpan;
 pub use letter_pairs::LetterPairs;
 pub use run_file::{RunFile, RunPiece, RunText, RunTexts};
 pub use shell::{
-    SCRATCH_ACT, ShellCommand, ShellOption, ShellReading, ShellWord, UnreadText, expand_braces,
-    interpreter_of_file, is_redirecting_variable, is_redirecting_word, names_whole_directory, read_commands,
+    DECLARING_BUILTINS, SCRATCH_ACT, ShellCommand, ShellOption, ShellReading, ShellWord, UnreadText,
+    expand_braces, interpreter_of_file, is_ambient_variable, is_redirecting_variable, is_redirecting_word,
+    names_whole_directory, read_commands,
 };
 pub use tenterhook_programs::{FileRunner, find_project_files};

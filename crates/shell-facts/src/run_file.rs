@@ -27,14 +27,17 @@ pub struct RunFile {
 pub struct RunTexts(BTreeMap<RunFile, RunText>);
 
 /// The commands of one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunText {
     /// Directory in which the commands run, if the runner changes to another one.
     pub directory: Option<String>,
-    /// The texts, in execution order; each is run by a separate shell or interpreter. A script is one text.
+    /// The texts, in execution order; each is run by a separate shell or interpreter. The first text of a script is the
+    /// script itself. Texts that it imports follow, and all of them joined.
     pub texts: Vec<RunPiece>,
     /// Whether the session downloaded the file.
     pub is_downloaded: bool,
+    /// Whether the kernel runs the file if it is started directly. An interpreter that is given the file reads its text.
+    pub is_machine_code: bool,
 }
 
 /// One text in a file that is run.

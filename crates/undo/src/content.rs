@@ -92,7 +92,7 @@ impl<'a> ContentWriter<'a> {
 
     /// Stores all entries, and waits until they are on the disk.
     pub(crate) fn store(&self, entries: &[ScannedEntry]) -> Result<Vec<SavedEntry>, SnapshotError> {
-        // Checked first, because copying in vain would make the call wait.
+        // Checked first, because copying without a result would make the call wait.
         let small = entries.iter().filter_map(|entry| match entry.kind {
             ScannedKind::File(size) if size <= MAX_PACKED_BYTES && !self.wants_link(entry, size) => {
                 Some(size)

@@ -119,8 +119,9 @@ fn add_allowance(
             "allowed once: this call may run once within {minutes} minutes\n{DIM}tell the agent to try again{DIM:#}"
         ),
         AllowanceScope::Session => format!(
-            "allowed in this session: {} no longer stop its calls\n{DIM}tell the agent to try again{DIM:#}",
-            list_rules(&stopped.rules)
+            "allowed in this session: {} {} stop calls of this session any more\n{DIM}tell the agent to try again{DIM:#}",
+            list_rules(&stopped.rules),
+            if stopped.rules.len() == 1 { "does not" } else { "do not" }
         ),
     };
     report(context, stopped, json!({"for": scope}), &text)
@@ -134,7 +135,8 @@ fn add_exception(
 ) -> Result<ExitCode, CommandError> {
     stopped.require_whole_call()?;
     let home = context.home()?;
-    let rule = exception_rule(&stopped.recorded, stopped.seq)?;
+    let rules: Vec<&str> = stopped.rules.iter().map(String::as_str).collect();
+    let rule = exception_rule(&stopped.recorded, stopped.seq, &rules)?;
     let id = rule.text("id").unwrap_or_default();
     let path = home.policy();
     let name = path.display().to_string();
@@ -152,6 +154,9 @@ fn add_exception(
         "exception": {"id": id, "file": path},
     });
     confirm::require_confirmation(context, Action::Allow, detail, proof)?;
+    if regular_file(&path)?.unwrap_or_default() != before {
+        return Err(changed_meanwhile(&name));
+    }
     make_private_dir(&home.config)?;
     write_atomic(&path, after.as_bytes(), 0o600)?;
     let text = format!("allowed here: rule `{id}` in `{name}`");
@@ -165,7 +170,8 @@ fn turn_off_rules(
     proof: &ProofArgs,
 ) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = PackList::read_for_update(home)?;
+    let before = PackList::read_for_update(home)?;
+    let mut list = before.clone();
     for rule in &stopped.rules {
         list.disable(rule);
     }
@@ -175,6 +181,9 @@ fn turn_off_rules(
         "disabled": list.disabled,
     });
     confirm::require_confirmation(context, Action::Allow, detail, proof)?;
+    if PackList::read_for_update(home)? != before {
+        return Err(changed_meanwhile(&home.pack_list().display().to_string()));
+    }
     list.write(home)?;
     let text = format!(
         "{} turned off\n{DIM}turn a rule on again: `tenterhook rules enable {}`{DIM:#}",
@@ -222,6 +231,11 @@ fn approve_waiting_call(
         context.terminal.print(&format!("{GOOD}✓{GOOD:#} the waiting call was approved\n"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Error for a file that was changed while the user confirmed. What would be written is based on its old content.
+fn changed_meanwhile(file: &str) -> CommandError {
+    CommandError::conflict(format!("`{file}` was changed in the meantime")).hint("run the command again")
 }
 
 /// Shows the call before the user confirms.

@@ -110,6 +110,9 @@ fn set_mode_for(
     time: Option<Duration>,
     args: &ProofArgs,
 ) -> Result<bool, CommandError> {
+    if let Some(time) = time {
+        ModeSetting::check_time(time)?;
+    }
     let before = ModeSetting::read(home);
     if time.is_none() && before.as_ref().is_ok_and(|before| before.mode == mode && before.until.is_none()) {
         return Ok(false);

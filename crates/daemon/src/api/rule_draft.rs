@@ -10,7 +10,7 @@ use axum::extract::State;
 use serde_json::Value;
 use tenterhook_api::{DraftedRule, FileProblem, PolicyValidation, RuleDraftGoal, RuleDraftRequest};
 use tenterhook_error::Failure;
-use tenterhook_guard::rule_draft::{deny_rule, exception_rule};
+use tenterhook_guard::rule_draft::{deny_rule, exception_rule, objecting_rules};
 use tenterhook_home::templates::{self, TemplateKind};
 use tenterhook_home::{append_rule, regular_file};
 use tenterhook_ledger::StoredRecord;
@@ -80,7 +80,9 @@ fn draft_rule(daemon: &Daemon, from: RuleDraftSource) -> Result<DraftedRule, Fai
             let leaf = RecordedDecision::from_record(&record)?;
             match goal {
                 RuleDraftGoal::Block => deny_rule(&leaf, record.seq, daemon.generations.user_home())?,
-                RuleDraftGoal::Allow => exception_rule(&leaf, record.seq)?,
+                RuleDraftGoal::Allow => {
+                    exception_rule(&leaf, record.seq, &objecting_rules(&leaf, record.seq)?)?
+                }
             }
         }
         RuleDraftSource::Parts(rule) => rule,

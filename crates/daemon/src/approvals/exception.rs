@@ -2,12 +2,12 @@
 
 //! Turns an approval into a rule: an exception in the user's policy that covers exactly this call.
 
-use serde_json::{Value, json};
 use tenterhook_api::Approval;
 use tenterhook_error::Failure;
 use tenterhook_event::{HookCall, Origin};
 use tenterhook_guard::rule_draft;
 use tenterhook_home::{append_rule, make_private_dir, regular_file, write_atomic};
+use tenterhook_policy::rule_yaml;
 
 use crate::daemon::Daemon;
 
@@ -38,18 +38,13 @@ pub(super) fn prepare(daemon: &Daemon, approval: &Approval, call: &HookCall) -> 
         // The user saw the changed input, which is what would run.
         tool.args = approval.args.clone();
     }
-    let conditions = rule_draft::match_exact_call(&event)
-        .ok_or_else(|| cannot("no rule can describe exactly this call".to_owned()))?;
-    if !tenterhook_records::secrets(&conditions.to_string()).is_empty() {
-        return Err(cannot(
-            "the call contains a secret, which the exception would write into the policy".to_owned(),
-        ));
-    }
     let id = format!("approved-{}", approval.id.to_string().to_ascii_lowercase());
-    let rule = rule_yaml(&id, approval, &rules, &conditions, event.cwd.as_deref());
+    let description = format!("Approved on {} when {} asked", approval.since, approval.source);
+    let rule = rule_draft::exact_exception(&event, &rules, &id, &description)
+        .map_err(|failure| cannot(failure.message))?;
     let path = daemon.home.policy();
     let before = regular_file(&path)?.unwrap_or_default();
-    let text = append_rule(&path.display().to_string(), &before, &rule, &id)?;
+    let text = append_rule(&path.display().to_string(), &before, &rule_yaml(&rule), &id)?;
     if rule_draft::policy_still_stops(&daemon.home, daemon.generations.env(), &event, &text) {
         return Err(cannot(format!(
             "the call would still not pass with an exception: {} is locked, or parts of the call cannot be analysed",
@@ -64,17 +59,4 @@ fn rule_of(origin: &Origin) -> Option<&str> {
         Origin::Rule(id) => Some(id),
         _ => None,
     }
-}
-
-/// Returns the rule as YAML. Strings are written as JSON strings, which are valid YAML.
-fn rule_yaml(id: &str, approval: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
-    let description = json!(format!("Approved on {} when {} asked", approval.since, approval.source));
-    let mut lines = vec![
-        format!("- id: {id}"),
-        format!("  description: {description}"),
-        format!("  match: {conditions}"),
-    ];
-    lines.extend(cwd.map(|cwd| format!("  when: {}", json!(format!("event.cwd == {}", json!(cwd))))));
-    lines.extend(["  verdict: allow".to_owned(), format!("  overrides: {}\n", json!(rules))]);
-    lines.join("\n")
 }

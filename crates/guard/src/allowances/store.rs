@@ -7,10 +7,10 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
 use tenterhook_event::EventId;
+use tenterhook_files::lock_with_retry;
 use tenterhook_home::{Home, state_file, write_atomic};
 
 use crate::seal::{SealKey, SealPurpose};
@@ -230,14 +230,10 @@ impl AllowanceStore {
     }
 
     fn lock(&self) -> Result<File, Failure> {
-        let file = tenterhook_files::open_state_for_writing(&self.lock_path, File::options().write(true))?;
-        for _ in 0..LOCK_ATTEMPTS {
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                return Ok(file);
-            }
-            std::thread::sleep(LOCK_RETRY_INTERVAL);
-        }
-        Err(Failure::internal(format!("`{}` is locked by another process", self.lock_path.display())))
+        let locked = lock_with_retry(&self.lock_path, LOCK_ATTEMPTS, LOCK_RETRY_INTERVAL)?;
+        locked.ok_or_else(|| {
+            Failure::internal(format!("`{}` is locked by another process", self.lock_path.display()))
+        })
     }
 }
 

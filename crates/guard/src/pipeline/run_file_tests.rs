@@ -18,6 +18,10 @@ pub(super) struct Project {
 
 impl Project {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        Self::with_level(files, ProtectionLevel::default())
+    }
+
+    pub(super) fn with_level(files: &[(&str, &str)], level: ProtectionLevel) -> Self {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = dir.path().join("project").join(name);
@@ -29,7 +33,9 @@ impl Project {
         let memory = SessionMemory::read_write(read.sessions);
         let judge =
             RuleJudge::new(read.rules, Some(dir.path()), 0, memory, KnownServers::Unknown, read.file_rights)
-                .with_snapshots(read.snapshots);
+                .with_snapshots(read.snapshots)
+                .with_allowances(read.allowances)
+                .with_level(level);
         Self { dir, judge, calls: std::cell::Cell::default() }
     }
 
@@ -41,7 +47,7 @@ impl Project {
         Home::in_dir(self.dir.path().join("state")).undo()
     }
 
-    fn event(&self, tool: ToolCall) -> Event {
+    pub(super) fn event(&self, tool: ToolCall) -> Event {
         self.calls.set(self.calls.get() + 1);
         let id = EventId::from_parts(self.calls.get(), u128::from(self.calls.get()));
         let at = Timestamp::from_unix_ms(self.calls.get());
@@ -58,7 +64,11 @@ impl Project {
     }
 
     pub(super) fn run(&self, line: &str) -> Decision {
-        let judged = self.judge(ToolCall::new("Bash", json!({ "command": line })));
+        self.verdict(ToolCall::new("Bash", json!({ "command": line })))
+    }
+
+    pub(super) fn verdict(&self, tool: ToolCall) -> Decision {
+        let judged = self.judge(tool);
         judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default()
     }
 
@@ -440,4 +450,35 @@ fn patterns_search_the_code_of_files_by_paragraph() {
     assert_eq!(project.run("node decode.js"), Decision::Ask);
     assert_eq!(project.run("python3 apart.py"), Decision::None);
     assert_eq!(project.write("conftest.py", send), Decision::Ask);
+}
+
+#[test]
+fn a_script_that_begins_like_a_program_is_read() {
+    for start in ["MZ=1\n", "MZ=1 #\0\n", "\u{7f}ELF\n", "\0asm\n"] {
+        let project = Project::new(&[("x.sh", &format!("{start}rm -rf ~/Documents\n"))]);
+        for line in ["bash x.sh", "./x.sh"] {
+            assert_eq!(project.run(line), Decision::Ask, "{start:?}: {line}");
+        }
+    }
+    let header = "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0\u{3}\0>\0\nrm -rf ~/Documents\n";
+    let project = Project::new(&[("tool", header)]);
+    assert_eq!(project.run("./tool"), Decision::None, "the kernel runs it");
+    assert_eq!(project.run("sh ./tool"), Decision::Ask, "the shell reads it");
+}
+
+#[test]
+fn a_file_that_a_script_imports_hides_nothing() {
+    let wipe = "import shutil, os\nshutil.rmtree(os.path.expanduser('~/Documents'))\n";
+    let wipe_js = "require('fs').rmSync(process.env.HOME + '/Documents', {recursive: true})\n";
+    let project = Project::new(&[
+        ("util.py", "'''"),
+        ("evil.py", wipe),
+        ("a.py", &format!("if 0:\n  import util\n{wipe}")),
+        ("b.py", "import util\nimport evil\n"),
+        ("util.js", "/*"),
+        ("a.js", &format!("try {{\nconst a = require('./util')\n}} catch {{}}\n{wipe_js}")),
+    ]);
+    for line in ["python3 a.py", "python3 b.py", "node a.js"] {
+        assert_eq!(project.run(line), Decision::Ask, "{line}");
+    }
 }

@@ -100,7 +100,7 @@ fn a_session_whose_file_cannot_be_read_may_have_any_label() {
         std::fs::write(&path, text).unwrap();
         let judgement = call(dir.path(), &event(2, "a", "curl x"));
         let [finding] = judgement.findings.as_slice() else { panic!("{:?}", judgement.findings) };
-        assert!(finding.reason.as_ref().unwrap().contains("record was lost"), "{finding:?}");
+        assert!(finding.reason.as_ref().unwrap().contains("state was lost"), "{finding:?}");
         let note = judgement.steps.last().and_then(|step| step.note.as_deref()).unwrap();
         assert!(note.contains("cannot be read, so the session may have any label"), "{note}");
         call(dir.path(), &event(3, "a", "cat x"));

@@ -9,6 +9,7 @@ use tenterhook_shell as ast;
 
 use super::command::ShellCommand;
 use super::decode::decoder;
+use super::request_client::prints_only_response;
 use super::scope::ShellScope;
 use super::walk::SourceText;
 use super::word::{ExpandedText, ShellWord, WordAtom, merge_sources};
@@ -60,10 +61,10 @@ impl ShellReader<'_> {
         let Some(program) = naming.peek().map(|command| command.program.clone()) else {
             // The values of all variables are in the call itself.
             let mut commands = commands;
-            let asks = commands.clone().any(answers_a_request) || only_counts(script);
+            let asks = commands.clone().any(prints_only_response) || only_counts(script);
             return commands.next().filter(|_| asks).map(|first| format!("$({} …)", first.program));
         };
-        (only_counts(script) || naming.all(answers_a_request)).then(|| format!("$({program} …)"))
+        (only_counts(script) || naming.all(prints_only_response)).then(|| format!("$({program} …)"))
     }
 
     /// Returns the output of the last command in `$(printf '%s-x' "$(rev <<< a)")`, where earlier commands only
@@ -212,20 +213,6 @@ fn only_counts(script: &ast::Script) -> bool {
         _ => None,
     };
     statement.rest.is_empty() && stages.iter().all(is_simple) && last.is_some_and(|program| &*program == "wc")
-}
-
-/// Whether a command prints the answer of a server and none of its own words.
-fn answers_a_request(command: &ShellCommand) -> bool {
-    let asks = matches!(command.program.as_str(), "curl" | "wget" | "http" | "https" | "xh" | "gh");
-    let tells = |word: &ShellWord| {
-        let option = word.text.as_str();
-        let letters = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-        letters.is_some_and(|letters| letters.contains('v'))
-            || ["--verbose", "--trace", "--debug", "--offline", "--print"]
-                .iter()
-                .any(|long| option.starts_with(long))
-    };
-    asks && !command.words.iter().any(tells)
 }
 
 /// Whether a word names the running script.

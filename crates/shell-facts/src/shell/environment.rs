@@ -2,6 +2,8 @@
 
 //! Finds variables that direct later commands to other files, such as `GIT_DIR` and `CDPATH`.
 
+use tenterhook_programs::VariableUse;
+
 use super::ShellReader;
 use super::word::ShellWord;
 
@@ -22,7 +24,7 @@ const REDIRECTING_VARIABLES: &[&str] = &[
 ];
 
 /// Beginning of the names of git's variables.
-const GIT_PREFIX: &str = "GIT_";
+pub(super) const GIT_PREFIX: &str = "GIT_";
 
 /// Beginnings of the names of git's variables that direct git to no other repository.
 const HARMLESS_GIT_VARIABLES: &[&str] = &[
@@ -57,6 +59,22 @@ pub fn is_redirecting_variable(name: &str) -> bool {
     let is_git = name.starts_with(GIT_PREFIX)
         && !HARMLESS_GIT_VARIABLES.iter().any(|harmless| name.starts_with(harmless));
     is_git || REDIRECTING_VARIABLES.contains(&name)
+}
+
+/// Beginnings of the names of variables that contain commands: functions for shells that are started later, and the
+/// programs of cargo for one platform.
+const COMMAND_VARIABLE_PREFIXES: &[&str] = &["BASH_FUNC_", "CARGO_TARGET_"];
+
+/// Whether a variable changes what later commands do although they do not name it: which files they affect, or what they
+/// load and run.
+pub fn is_ambient_variable(name: &str) -> bool {
+    let is_used = match tenterhook_programs::find_variable_use(name) {
+        Some((_, VariableUse::Prompt)) | None => false,
+        Some(_) => true,
+    };
+    is_used
+        || is_redirecting_variable(name)
+        || COMMAND_VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether `NAME`, `NAME=value` or an option of `declare` may set a redirecting variable.

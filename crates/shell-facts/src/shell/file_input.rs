@@ -99,6 +99,7 @@ impl ShellReader<'_> {
         &mut self,
         path: &str,
         writers: &[usize],
+        is_started: bool,
         scope: &ShellScope,
     ) -> Vec<Arc<str>> {
         let sources: Vec<String> = self
@@ -110,8 +111,7 @@ impl ShellReader<'_> {
         let copied: Vec<Arc<str>> = sources
             .iter()
             .take(MAX_JOINED_FILES)
-            .filter_map(|source| self.script_text(source, scope))
-            .map(Into::into)
+            .flat_map(|source| self.run_texts(source, is_started, scope))
             .collect();
         if copied.is_empty() { self.file_outputs(writers, scope) } else { copied }
     }
@@ -120,6 +120,14 @@ impl ShellReader<'_> {
     pub(super) fn script_text(&mut self, path: &str, scope: &ShellScope) -> Option<String> {
         let known = self.request_file(RunFile::script(path.to_owned()), scope)?;
         known.texts.into_iter().next().map(|piece| piece.text)
+    }
+
+    /// Adds a file that is run to the files that the call runs, and returns the texts that run: the file itself and what
+    /// it imports. `is_started` is whether the kernel starts the file, without an interpreter in the command.
+    pub(super) fn run_texts(&mut self, path: &str, is_started: bool, scope: &ShellScope) -> Vec<Arc<str>> {
+        let known = self.request_file(RunFile::script(path.to_owned()), scope);
+        let known = known.filter(|known| !(known.is_machine_code && is_started));
+        known.into_iter().flat_map(|known| known.texts).map(|piece| piece.text.into()).collect()
     }
 
     /// Reads the files with commands that options and operands of a program name: `psql -f`, `awk -f`, `crontab f`.

@@ -5,6 +5,7 @@
 use tenterhook_paths::{PathLocation, PathRoots};
 
 use super::command::{ShellCommand, path_fact};
+use super::environment::{GIT_PREFIX, is_redirecting_variable};
 use super::scope::ShellScope;
 use super::word::ShellWord;
 
@@ -25,7 +26,7 @@ pub(super) fn mark_scratch_work(command: &mut ShellCommand, scope: &ShellScope) 
 
 /// Whether a variable may direct git to another repository.
 pub(super) fn names_git_variable(name: &str) -> bool {
-    name.starts_with("GIT_")
+    name.starts_with(GIT_PREFIX) && is_redirecting_variable(name)
 }
 
 /// Whether the options before the sub-command leave git in the repository of its directory: not `--work-tree=…` or

@@ -292,10 +292,15 @@ impl ShellReader<'_> {
         let all = self.find_writers(&path, scope);
         let mut texts = self.printed_by(&all);
         if texts.is_empty() {
-            texts = self.copied_texts(&path, &all, scope);
+            texts = self.copied_texts(&path, &all, program.is_empty(), scope);
         }
+        let mut program = program.to_owned();
         if texts.is_empty() {
-            texts.extend(self.script_text(&path, scope).map(Into::into));
+            texts = self.run_texts(&path, program.is_empty(), scope);
+            // Files that the script imports are in the language of the script.
+            if let Some(script) = texts.first().filter(|_| program.is_empty()) {
+                script_program(file, script).clone_into(&mut program);
+            }
         }
         self.mark_fed(&all, "");
         // A script that runs itself is read once.
@@ -308,7 +313,7 @@ impl ShellReader<'_> {
             return;
         }
         for text in texts {
-            let program = if program.is_empty() { script_program(file, &text) } else { program };
+            let program = if program.is_empty() { script_program(file, &text) } else { program.as_str() };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
                     self.read_text(&text, &mut scope.started_by(program).for_script(&path));

@@ -16,6 +16,7 @@ use super::git_scope::{SCRATCH_ACT, mark_scratch_work, names_git_variable};
 use super::launch::remote_broadcast;
 use super::narrow::narrow_words;
 use super::printed_text::printed_texts;
+use super::request_client::{is_request_client, prints_only_response};
 use super::scope::{ShellScope, output_sources};
 use super::word::ShellWord;
 use super::wrappers::{WrappedCommand, unwrap};
@@ -372,13 +373,12 @@ impl ShellReader<'_> {
     /// response, which does not contain the request.
     fn is_sent_in_request(&self, index: usize, from: &[usize]) -> bool {
         let Some(command) = self.commands.get(index) else { return false };
-        let is_client = |program: &String| REQUEST_PROGRAMS.contains(&program.as_str());
-        if !command.feeds.iter().any(is_client) {
+        if !command.feeds.iter().any(|program| is_request_client(program)) {
             return false;
         }
         let clients = from.iter().filter_map(|other| self.commands.get(*other).filter(|_| *other > index));
         let mut clients = clients.filter(|client| command.feeds.contains(&client.program));
-        clients.any(|client| is_client(&client.program) && !prints_request(&client.words))
+        clients.any(prints_only_response)
     }
 
     /// Returns the words on standard input. One word beyond the limit shows callers that words were cut off.
@@ -485,20 +485,6 @@ fn reads_commands(program: &str, words: &[ShellWord]) -> bool {
         "at" | "batch" => !letters(&['l', 'c', 'r', 'd', 'f', 'V']),
         _ => !long(&["--help", "--version", "-h", "-V"]),
     }
-}
-
-/// Programs that send what they receive to a server, and print the response.
-const REQUEST_PROGRAMS: &[&str] = &["curl", "grpcurl", "http", "https", "wget", "xh"];
-
-/// Whether a client also prints its request, as `curl -v` does.
-fn prints_request(words: &[ShellWord]) -> bool {
-    words.iter().any(|word| {
-        let option = word.text.strip_prefix('-').unwrap_or_default();
-        match option.strip_prefix('-') {
-            Some(long) => long.starts_with("verb") || long.starts_with("trace") || long.starts_with("print"),
-            None => option.contains('v') && option.chars().all(char::is_alphanumeric),
-        }
-    })
 }
 
 /// Whether a program prints none of its input or only a few characters: `grep -q x`, `cut -c1-4`.

@@ -184,11 +184,13 @@ impl ShellReader<'_> {
     }
 }
 
+/// Builtins whose words are names and assignments of variables.
+pub const DECLARING_BUILTINS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
+
 /// Returns the keyword after which words are assignments.
 fn declaration_keyword(command: &ast::SimpleCommand) -> Option<&'static str> {
-    const KEYWORDS: &[&str] = &["declare", "typeset", "export", "readonly", "local"];
     let first = command.words.first()?;
-    KEYWORDS.iter().copied().find(|keyword| first.is_unquoted(keyword))
+    DECLARING_BUILTINS.iter().copied().find(|keyword| first.is_unquoted(keyword))
 }
 
 /// The assignments before a command.

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 /// Text for users who stop before the last step.
 pub(super) const CONTINUE_LATER: &str =
-    "Stopped. What is finished stays in force; `tenterhook init` continues.";
+    "Stopped. Finished steps stay in effect; `tenterhook init` continues.";
 
 /// Exit code after Ctrl-C, as in shells.
 const EXIT_INTERRUPTED: i32 = 130;
