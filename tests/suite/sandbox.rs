@@ -7,6 +7,7 @@ mod after_run;
 mod client;
 mod files;
 mod git_settings;
+mod hostile_directories;
 mod launchers;
 mod levels;
 mod network;

@@ -4,6 +4,7 @@
 //! checks settings after the run. `tenterhook-sandbox` implements the sandbox itself. This crate prints nothing.
 
 mod leftover_processes;
+mod open_files;
 mod placeholder_list;
 mod plan;
 mod project;

@@ -28,6 +28,7 @@ use tenterhook_sandbox::{PathAccess, RefusedAccess, placeholders, probe, typed_s
 use tenterhook_setup::run_plan::RunDirectory;
 
 use crate::leftover_processes;
+use crate::open_files;
 use crate::placeholder_list;
 use crate::plan::{SandboxPlan, refusal};
 use crate::refusal_watch::{RefusalList, RefusalReport, RefusalWatch};
@@ -68,8 +69,8 @@ pub struct StartWait {
 pub trait RunServer: Clone + Send + 'static {
     /// Registers the outermost process of the run. The command starts when this has returned.
     fn register(&self, init: Pid);
-    /// Serves the run's proxy.
-    fn serve_proxy(&self, listener: TcpListener);
+    /// Serves the run's proxy, with this maximum number of connections.
+    fn serve_proxy(&self, listener: TcpListener, connections: usize);
     /// Reports an access that the sandbox refused.
     fn report_refusal(&self, refusal: RefusalReport);
 }
@@ -215,7 +216,7 @@ impl PreparedRun {
             }
             drop(sender.send(started));
             if let Some(listener) = listener {
-                server.serve_proxy(listener);
+                server.serve_proxy(listener, open_files::proxy_connections());
             }
         });
         Some(StartWait { started, process, refusals, has_started, kept })

@@ -3,13 +3,20 @@
 //! Settings that a sandboxed run must be able to write. They are compared after the run, and changes with which the run
 //! could act outside are undone.
 
-use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
+mod file_repair;
+mod state_file;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value;
 
+use self::file_repair::FileRepair;
+use self::state_file::StateFile;
 use crate::file_tree::{DiskTree, FileTree as _, TreeEntryKind};
 use crate::git_settings::{program_settings, without_added};
 use crate::path_sets::{PathAccess, PathSets, SandboxRoots};
@@ -17,34 +24,32 @@ use crate::repositories::{Repository, find_repositories, identity_files};
 
 /// Maximum size of a settings file that is compared.
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
+/// Maximum number of settings that the report of a file names.
+const MAX_NAMED_SETTINGS: usize = 10;
+/// Maximum length of a setting in a report.
+const MAX_SETTING_LETTERS: usize = 200;
 /// Files with git settings in a git directory.
 const GIT_SETTINGS_FILES: &[&str] = &["config", "config.worktree"];
-/// Ending of the name of a file that was moved aside.
-const REMOVED_SUFFIX: &str = ".removed-by-tenterhook";
-/// Keys in a harness's own state with which it starts programs.
-const STATE_KEYS: &[&str] = &[
-    "apiKeyHelper",
-    "awsAuthRefresh",
-    "awsCredentialExport",
-    "hooks",
-    "mcpServers",
-    "otelHeadersHelper",
-    "statusLine",
-];
 
 /// The settings before a run.
 #[derive(Debug)]
 pub struct SettingsBefore {
-    project: PathBuf,
-    git: Vec<(PathBuf, Option<Vec<u8>>)>,
+    roots: SandboxRoots,
+    git: Vec<(PathBuf, SettingsFile)>,
     /// Files that say where git finds the configuration.
     identity: Vec<(PathBuf, FileIdentity)>,
-    repositories: Vec<Repository>,
     links: Vec<(PathBuf, PathBuf)>,
     absent: Vec<PathBuf>,
-    state: Vec<(PathBuf, Value)>,
+    state: Vec<(PathBuf, StateFile)>,
     /// Files whose changes are only reported.
     reported: Vec<(PathBuf, Option<Vec<u8>>)>,
+}
+
+/// Content and mode of a settings file before a run.
+#[derive(Debug)]
+struct SettingsFile {
+    content: Vec<u8>,
+    mode: Option<u32>,
 }
 
 /// What a file that names a repository is.
@@ -66,12 +71,12 @@ impl FileIdentity {
         })
     }
 
-    fn restore(&self, path: &Path) -> io::Result<()> {
+    fn restore(&self, path: &Path, repair: &FileRepair<'_>) -> io::Result<()> {
         match self {
             // A directory cannot have been moved, because it is mounted.
-            Self::Missing | Self::Directory => move_aside(path),
-            Self::File(content) => replace(path, content),
-            Self::Link(target) => move_aside(path).and_then(|()| symlink(target, path)),
+            Self::Missing | Self::Directory => repair.move_aside(path),
+            Self::File(content) => repair.replace(path, content, None),
+            Self::Link(target) => repair.move_aside(path).and_then(|()| symlink(target, path)),
         }
     }
 }
@@ -91,18 +96,19 @@ impl SettingsBefore {
     /// Reads the settings before a run. `own` are files in which a harness keeps its state.
     pub fn read(sets: &PathSets, roots: &SandboxRoots, own: &[PathBuf]) -> io::Result<Self> {
         let mut before = Self {
-            project: roots.project.clone(),
+            roots: roots.clone(),
             git: Vec::new(),
             identity: Vec::new(),
-            repositories: roots.repositories.clone(),
             links: Vec::new(),
             absent: Vec::new(),
             state: Vec::new(),
             reported: Vec::new(),
         };
         for path in git_settings_files(&roots.repositories) {
-            let content = read_settings(&path)?;
-            before.git.push((path, content));
+            let content = read_settings(&path)?.unwrap_or_default();
+            let mode = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
+            let mode = mode.map(|found| found.mode() & 0o777);
+            before.git.push((path, SettingsFile { content, mode }));
         }
         for path in roots.repositories.iter().flat_map(identity_files) {
             let identity = FileIdentity::read(&path)?;
@@ -114,7 +120,7 @@ impl SettingsBefore {
                     before.links.push((entry.path.clone(), std::fs::read_link(&entry.path)?));
                 }
                 Some(TreeEntryKind::File) if entry.path.ends_with(".mcp.json") => {
-                    before.state.push((entry.path.clone(), read_state(&entry.path)?));
+                    before.state.push((entry.path.clone(), StateFile::read(&entry.path)?));
                 }
                 Some(TreeEntryKind::File) => {
                     before.reported.push((entry.path.clone(), read_settings(&entry.path)?));
@@ -124,7 +130,7 @@ impl SettingsBefore {
             }
         }
         for path in own {
-            before.state.push((path.clone(), read_state(path)?));
+            before.state.push((path.clone(), StateFile::read(path)?));
         }
         Ok(before)
     }
@@ -132,41 +138,30 @@ impl SettingsBefore {
     /// Compares the settings after a run and undoes changes. No process of the run may be left.
     pub fn restore(&self) -> Vec<UndoneChange> {
         let mut undone = Vec::new();
+        let repair = FileRepair { project: &self.roots.project };
         for (path, before) in &self.identity {
             if FileIdentity::read(path).ok().as_ref() != Some(before) {
-                undone.push(UndoneChange::new(path, "it named another repository", before.restore(path)));
+                let restored = before.restore(path, &repair);
+                undone.push(UndoneChange::new(path, "it named another repository", restored));
             }
         }
         for (path, before) in &self.git {
-            undone.extend(restore_git_settings(path, before.as_deref().unwrap_or_default()));
+            undone.extend(restore_git_settings(path, before, &repair));
         }
-        let (now, _) = find_repositories(&self.project, &DiskTree);
-        // Directories outside the project were not writable, even if a file names them.
-        let is_inside = |found: &&Repository| {
-            found.git_dir.starts_with(&self.project) && found.own_git_dir.starts_with(&self.project)
-        };
-        let is_known = |git_dir: &Path| self.repositories.iter().any(|known| known.git_dir == git_dir);
-        let new: Vec<_> = now.iter().filter(is_inside).cloned().collect();
-        let is_compared = |path: &PathBuf| self.git.iter().any(|(known, _)| known == path);
-        for path in git_settings_files(&new).into_iter().filter(|path| !is_compared(path)) {
-            undone.extend(restore_git_settings(&path, &[]));
-        }
-        for repository in new.iter().filter(|found| !is_known(&found.git_dir)) {
-            undone.extend(disable_hooks(&repository.git_dir.join("hooks")));
-        }
+        undone.extend(self.restore_new_repositories(&repair));
         for (path, target) in &self.links {
             if std::fs::read_link(path).ok().as_ref() != Some(target) {
-                let restored = move_aside(path).and_then(|()| symlink(target, path));
+                let restored = repair.move_aside(path).and_then(|()| symlink(target, path));
                 undone.push(UndoneChange::new(path, "the link was replaced", restored));
             }
         }
         for path in &self.absent {
             if DiskTree.kind(path).is_some() {
-                undone.push(UndoneChange::new(path, "a guarded file was created", move_aside(path)));
+                undone.push(UndoneChange::new(path, "a guarded file was created", repair.move_aside(path)));
             }
         }
         for (path, before) in &self.state {
-            undone.extend(restore_state(path, before));
+            undone.extend(before.restore(path, &self.roots.project, &repair));
         }
         for (path, before) in &self.reported {
             if read_settings(path).ok().as_ref() != Some(before) {
@@ -178,6 +173,41 @@ impl SettingsBefore {
                     left,
                 ));
             }
+        }
+        undone
+    }
+
+    /// Removes the settings and hooks of repositories that the run created.
+    fn restore_new_repositories(&self, repair: &FileRepair<'_>) -> Vec<UndoneChange> {
+        let mut undone = Vec::new();
+        let (mut new, _) = find_repositories(&self.roots.project, &DiskTree);
+        let known = &self.roots.repositories;
+        new.retain(|found| !known.contains(found));
+        // A directory elsewhere belongs to another project, or the run has planted it where nothing is compared.
+        let is_inside = |path: &Path| {
+            let has_parent = path.components().any(|part| part == std::path::Component::ParentDir);
+            !has_parent && self.roots.contains_in_project(path)
+        };
+        let is_ours = |found: &Repository| is_inside(&found.git_dir) && is_inside(&found.own_git_dir);
+        let (new, outside): (Vec<_>, Vec<_>) = new.into_iter().partition(is_ours);
+        for repository in outside {
+            let is_directory = repository.own_git_dir.starts_with(&repository.root);
+            let file = if is_directory {
+                repository.own_git_dir.join("commondir")
+            } else {
+                repository.root.join(".git")
+            };
+            let moved = repair.move_aside(&file);
+            undone.push(UndoneChange::new(&file, "it named a git directory outside the project", moved));
+        }
+        let is_compared = |path: &PathBuf| self.git.iter().any(|(known, _)| known == path);
+        let nothing = SettingsFile { content: Vec::new(), mode: None };
+        for path in git_settings_files(&new).into_iter().filter(|path| !is_compared(path)) {
+            undone.extend(restore_git_settings(&path, &nothing, repair));
+        }
+        let is_known = |git_dir: &Path| known.iter().any(|known| known.git_dir == git_dir);
+        for repository in new.iter().filter(|found| !is_known(&found.git_dir)) {
+            undone.extend(disable_hooks(&repository.git_dir.join("hooks"), repair));
         }
         undone
     }
@@ -214,17 +244,11 @@ fn read_settings(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Reads a file in JSON. Invalid JSON starts no program, so it is the same as an empty file.
-fn read_state(path: &Path) -> io::Result<Value> {
-    let content = read_settings(path)?.unwrap_or_default();
-    Ok(serde_json::from_slice(&content).unwrap_or_default())
-}
-
-fn restore_git_settings(path: &Path, before: &[u8]) -> Option<UndoneChange> {
+fn restore_git_settings(path: &Path, before: &SettingsFile, repair: &FileRepair<'_>) -> Option<UndoneChange> {
     let is_ordinary = matches!(DiskTree.kind(path), Some(TreeEntryKind::File) | None);
     let now = read_settings(path);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let before_text = text(before);
+    let before_text = text(&before.content);
     let texts =
         |text: &str| program_settings(text).into_iter().map(|setting| setting.text).collect::<Vec<_>>();
     let old = texts(&before_text);
@@ -236,19 +260,35 @@ fn restore_git_settings(path: &Path, before: &[u8]) -> Option<UndoneChange> {
     if is_readable && old == new {
         return None;
     }
-    let changed: Vec<_> = new.iter().filter(|setting| !old.contains(setting)).cloned().collect();
+    let known: HashSet<_> = old.iter().collect();
+    let changed: Vec<_> = new.iter().filter(|setting| !known.contains(setting)).cloned().collect();
     let change = match (is_readable, changed.is_empty()) {
         (false, _) => "the file was replaced".to_owned(),
         (true, true) => "settings that run programs were removed".to_owned(),
-        (true, false) => format!("set {}", changed.join(", ")),
+        (true, false) => describe_settings(&changed),
     };
     let clean = without_added(&before_text, &now_text).filter(|_| is_readable).map(String::into_bytes);
-    Some(UndoneChange::new(path, change, replace(path, &clean.unwrap_or_else(|| before.to_owned()))))
+    let content = clean.as_deref().unwrap_or(&before.content);
+    Some(UndoneChange::new(path, change, repair.replace(path, content, before.mode)))
+}
+
+/// Names the settings that were set, shortened.
+fn describe_settings(changed: &[String]) -> String {
+    let short = |setting: &String| setting.chars().take(MAX_SETTING_LETTERS).collect::<String>();
+    let named: Vec<_> = changed.iter().take(MAX_NAMED_SETTINGS).map(short).collect();
+    let more = changed.len() - named.len();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("set {}{rest}", named.join(", "))
 }
 
 /// Makes hooks of a repository that the run created non-executable, so that git ignores them.
-fn disable_hooks(directory: &Path) -> Vec<UndoneChange> {
+fn disable_hooks(directory: &Path, repair: &FileRepair<'_>) -> Vec<UndoneChange> {
     let mut undone = Vec::new();
+    if DiskTree.kind(directory) == Some(TreeEntryKind::Link) {
+        // What it leads to may be the user's own programs.
+        let moved = repair.move_aside(directory);
+        return vec![UndoneChange::new(directory, "the hooks were in another directory", moved)];
+    }
     for name in DiskTree.names(directory) {
         let path = directory.join(&name);
         let is_sample = Path::new(&name).extension().is_some_and(|extension| extension == "sample");
@@ -257,7 +297,7 @@ fn disable_hooks(directory: &Path) -> Vec<UndoneChange> {
             continue;
         }
         if found.is_symlink() {
-            undone.push(UndoneChange::new(&path, "a git hook was created", move_aside(&path)));
+            undone.push(UndoneChange::new(&path, "a git hook was created", repair.move_aside(&path)));
         } else if found.mode() & 0o111 != 0 {
             let mode = std::fs::Permissions::from_mode(found.mode() & 0o666);
             let result = std::fs::set_permissions(&path, mode);
@@ -269,82 +309,4 @@ fn disable_hooks(directory: &Path) -> Vec<UndoneChange> {
         }
     }
     undone
-}
-
-fn restore_state(path: &Path, before: &Value) -> Option<UndoneChange> {
-    let content = read_settings(path).ok().flatten()?;
-    let Ok(mut now) = serde_json::from_slice::<Value>(&content) else { return None };
-    let mut changed = Vec::new();
-    restore_keys(before, &mut now, &mut changed);
-    if changed.is_empty() {
-        return None;
-    }
-    changed.dedup();
-    let text = serde_json::to_vec_pretty(&now).map_err(io::Error::from);
-    let result = text.and_then(|text| replace(path, &text));
-    Some(UndoneChange::new(path, format!("changed {}", changed.join(", ")), result))
-}
-
-fn restore_keys(before: &Value, now: &mut Value, changed: &mut Vec<&'static str>) {
-    match now {
-        Value::Object(map) => {
-            for key in STATE_KEYS {
-                let old = before.get(key).cloned();
-                let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
-                if map.get(*key) == old.as_ref() || old.is_none() && map.get(*key).is_some_and(is_empty) {
-                    continue;
-                }
-                changed.push(key);
-                match old {
-                    Some(old) => drop(map.insert((*key).to_owned(), old)),
-                    None => drop(map.remove(*key)),
-                }
-            }
-            for (key, value) in map.iter_mut().filter(|(key, _)| !STATE_KEYS.contains(&key.as_str())) {
-                restore_keys(before.get(key).unwrap_or(&Value::Null), value, changed);
-            }
-        }
-        Value::Array(list) => {
-            for (at, value) in list.iter_mut().enumerate() {
-                restore_keys(before.get(at).unwrap_or(&Value::Null), value, changed);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Replaces a file of any kind.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    if DiskTree.kind(path) == Some(TreeEntryKind::Directory) {
-        move_aside(path)?;
-    }
-    let mode = std::fs::symlink_metadata(path).map_or(0o644, |found| found.mode() & 0o777);
-    let mut new = path.as_os_str().to_owned();
-    new.push(".tenterhook-new");
-    let new = PathBuf::from(new);
-    drop(std::fs::remove_file(&new));
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(mode).open(&new)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    std::fs::rename(&new, path)
-}
-
-/// Renames a file so that no program reads it.
-fn move_aside(path: &Path) -> io::Result<()> {
-    if DiskTree.kind(path).is_none() {
-        return Ok(());
-    }
-    for number in 0..1000 {
-        let mut name = path.as_os_str().to_owned();
-        name.push(REMOVED_SUFFIX);
-        if number > 0 {
-            name.push(format!(".{number}"));
-        }
-        let aside = PathBuf::from(name);
-        if DiskTree.kind(&aside).is_none() {
-            return std::fs::rename(path, aside);
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

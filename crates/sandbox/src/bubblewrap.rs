@@ -116,18 +116,20 @@ pub fn arguments(mounts: &SandboxMounts<'_>) -> Vec<OsString> {
     }
     let mut tmpfs = Vec::new();
     let empty = mounts.inside_files.join(EMPTY_FILE);
-    for directory in &mounts.hidden_directories {
-        arguments.hide_directory(directory);
-        tmpfs.push(directory.clone());
-    }
-    for socket in &mounts.hidden_sockets {
-        arguments.bind_at("--ro-bind", &empty, socket);
-    }
     for entry in &mounts.sets.entries {
         arguments.add_entry(entry, &empty);
         if entry.access == PathAccess::Hidden && entry.is_directory {
             tmpfs.push(entry.path.clone());
         }
+    }
+    // A mount of a directory above would show them again, so they come after it.
+    for directory in mounts.hidden_directories.iter().filter(|path| !mounts.sets.is_hidden(path)) {
+        arguments.hide_directory(directory);
+        tmpfs.push(directory.clone());
+    }
+    let is_covered = |path: &Path| mounts.hidden_directories.iter().any(|above| path.starts_with(above));
+    for socket in mounts.hidden_sockets.iter().filter(|path| !is_covered(path)) {
+        arguments.bind_at("--ro-bind", &empty, socket);
     }
     for socket in &mounts.sockets {
         arguments.bind("--ro-bind", socket);

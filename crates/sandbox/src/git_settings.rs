@@ -2,6 +2,12 @@
 
 //! Settings in a git configuration file with which git runs other programs.
 
+mod config_lines;
+
+use std::collections::HashSet;
+
+use config_lines::{ConfigLine, parse};
+
 /// Sections in which every key can run a program or read another file.
 const SECTIONS: &[&str] = &[
     "alias",
@@ -11,6 +17,7 @@ const SECTIONS: &[&str] = &[
     "credential",
     "url",
     "gpg",
+    "hook",
     "difftool",
     "mergetool",
     "pager",
@@ -54,6 +61,15 @@ const KEYS: &[(&str, &str)] = &[
     ("protocol", "allow"),
     ("protocol", "ext"),
     ("extensions", "worktreeconfig"),
+    ("gc", "recentobjectshook"),
+    ("http", "curloptresolve"),
+    ("http", "sslcainfo"),
+    ("imap", "tunnel"),
+    ("lfs", "clean"),
+    ("lfs", "path"),
+    ("lfs", "smudge"),
+    ("lfs", "standalonetransferagent"),
+    ("svn", "authorsprog"),
     ("tar", "command"),
     ("web", "browser"),
     ("instaweb", "browser"),
@@ -73,40 +89,26 @@ pub(crate) struct ProgramSetting {
 
 /// Returns the settings that can run a program, in order.
 pub(crate) fn program_settings(text: &str) -> Vec<ProgramSetting> {
-    let mut found = Vec::new();
-    let mut section = String::new();
-    let mut lines = text.lines().enumerate();
-    while let Some((first, line)) = lines.next() {
-        let mut last = first;
-        let mut line = line.trim_start_matches('\u{feff}').trim().to_owned();
-        // A value continues on the next line after a backslash.
-        while line.ends_with('\\') {
-            line.pop();
-            let Some((number, next)) = lines.next() else { break };
-            last = number;
-            line.push_str(next);
-        }
-        let mut rest = line.as_str();
-        let mut shares_line = false;
-        if let Some(header) = rest.strip_prefix('[') {
-            let Some((name, after)) = split_header(header) else { continue };
-            section = name;
-            // A key may follow its section on the same line.
-            rest = after.trim();
-            shares_line = true;
-        }
-        if rest.is_empty() || rest.starts_with(['#', ';']) {
-            continue;
-        }
-        let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
-        let key = key.trim().to_ascii_lowercase();
-        let name = section.split(['.', ' ', '"', '\t']).next().unwrap_or_default().to_ascii_lowercase();
-        let runs_program = SECTIONS.contains(&name.as_str())
-            || KEYS.iter().any(|(wanted, wanted_key)| *wanted == name && *wanted_key == key);
-        if runs_program {
-            let text = format!("{section}.{key}={}", value.trim());
-            found.push(ProgramSetting { text, lines: (first, last), shares_line });
-        }
+    let lines = parse(text);
+    let runs_program = |line: &ConfigLine| {
+        let name = line.section.split('.').next().unwrap_or_default();
+        SECTIONS.contains(&name)
+            || KEYS.iter().any(|(wanted, wanted_key)| *wanted == name && *wanted_key == line.key)
+    };
+    let mut found: Vec<_> = lines
+        .settings
+        .iter()
+        .filter(|line| runs_program(line))
+        .map(|line| ProgramSetting {
+            text: format!("{}.{}={}", line.section, line.key, line.value),
+            lines: line.lines,
+            shares_line: line.shares_line,
+        })
+        .collect();
+    if let Some(number) = lines.invalid {
+        // Git reads no such file, but another version of git may.
+        let text = "a line that is not valid".to_owned();
+        found.push(ProgramSetting { text, lines: (number, number), shares_line: true });
     }
     found
 }
@@ -115,37 +117,19 @@ pub(crate) fn program_settings(text: &str) -> Vec<ProgramSetting> {
 /// setting was changed or removed, or is on the line of a section.
 pub(crate) fn without_added(before: &str, now: &str) -> Option<String> {
     let old = program_settings(before);
-    let is_old = |setting: &ProgramSetting| old.iter().any(|old| old.text == setting.text);
+    let known: HashSet<_> = old.iter().map(|setting| setting.text.as_str()).collect();
     let new = program_settings(now);
-    let added: Vec<_> = new.iter().filter(|setting| !is_old(setting)).collect();
-    let kept: Vec<_> = new.iter().filter(|setting| is_old(setting)).map(|setting| &setting.text).collect();
-    let is_safe = kept.iter().copied().eq(old.iter().map(|setting| &setting.text))
+    let (kept, added): (Vec<_>, Vec<_>) =
+        new.iter().partition(|setting| known.contains(setting.text.as_str()));
+    let is_safe = kept.iter().map(|setting| &setting.text).eq(old.iter().map(|setting| &setting.text))
         && !added.iter().any(|setting| setting.shares_line);
-    let is_added =
-        |number: usize| added.iter().any(|setting| (setting.lines.0..=setting.lines.1).contains(&number));
-    let lines =
-        now.split_inclusive('\n').enumerate().filter(|(number, _)| !is_added(*number)).map(|(_, line)| line);
-    let text: String = lines.collect();
+    let removed: HashSet<_> = added.iter().flat_map(|setting| setting.lines.0..=setting.lines.1).collect();
+    let lines = now.split_inclusive('\n').enumerate().filter(|(number, _)| !removed.contains(number));
+    let text: String = lines.map(|(_, line)| line).collect();
     // What is left must be as before.
     let texts =
         |settings: Vec<ProgramSetting>| settings.into_iter().map(|setting| setting.text).collect::<Vec<_>>();
     (is_safe && texts(program_settings(&text)) == texts(old)).then_some(text)
-}
-
-/// Splits `name "sub"] rest`. A bracket may be quoted.
-fn split_header(header: &str) -> Option<(String, &str)> {
-    let mut quoted = false;
-    let mut escaped = false;
-    for (at, letter) in header.char_indices() {
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => quoted = !quoted,
-            ']' if !quoted => return Some((header.get(..at)?.trim().to_owned(), header.get(at + 1..)?)),
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -163,13 +147,39 @@ mod tests {
             found,
             [
                 "core.hookspath=/tmp/x",
-                "Alias.a=!sh",
-                "filter \"a]b\".clean=x",
+                "alias.a=!sh",
+                "filter.a]b.clean=x",
                 "core.fsmonitor=/tmp/y",
-                "remote \"origin\".uploadpack=z",
-                "url \"ssh://evil/\".insteadof=https://x/",
+                "remote.origin.uploadpack=z",
+                "url.ssh://evil/.insteadof=https://x/",
             ]
         );
+    }
+
+    #[test]
+    fn settings_after_a_comment_a_backslash_or_a_second_header_are_found() {
+        for text in [
+            "[core]\n# \\\nfsmonitor = ./x\n",
+            "[core]\nbare = false # \\\nfsmonitor = ./x\n",
+            "[core]\na = b\\\\\nfsmonitor = ./x\n",
+            "[branch \"m\"][core] fsmonitor = ./x\n",
+            "[core]\r\n\tfsmonitor = ./x\r\n",
+            "\u{feff}[core] fsmonitor = \"./x\" ; comment",
+            "[core]\na = \"b ; c\\\n\"\nfsmonitor = ./x",
+        ] {
+            let found = program_settings(text);
+            let found: Vec<_> = found.iter().map(|setting| setting.text.as_str()).collect();
+            assert_eq!(found, ["core.fsmonitor=./x"], "{text:?}");
+        }
+        assert_eq!(program_settings("[core]\nfsmonitor = \"x\n").len(), 1, "an invalid line is not ignored");
+    }
+
+    #[test]
+    fn many_added_settings_are_removed_in_a_moment() {
+        let added = "a\n".repeat(200_000);
+        let began = std::time::Instant::now();
+        assert_eq!(without_added("[core]\n", &format!("[alias]\n{added}")).as_deref(), Some("[alias]\n"));
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 
     #[test]

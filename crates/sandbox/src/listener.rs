@@ -15,7 +15,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg, sockopt::socket_peercred,
 };
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
 
 /// Name of the socket in the directory with Tenterhook's own files.
 pub const SUPERVISOR_SOCKET: &str = "supervisor.sock";
@@ -64,12 +64,18 @@ impl SupervisorSocket {
         UnixListener::bind(path).map(Self)
     }
 
-    /// Waits until the run has started. Only the first connection counts: it comes from the program that starts before
-    /// the command. The command waits until `prepare` has returned.
+    /// Waits until the run has started. Only the first connection of a process below this one counts: it comes from the
+    /// program that starts before the command. Processes of other runs see the socket too. The command waits until
+    /// `prepare` has returned.
     pub fn wait_for_start(self, prepare: impl FnOnce(&StartedRun)) -> io::Result<StartedRun> {
-        let (run, _) = self.0.accept()?;
+        let (run, process) = loop {
+            let (run, _) = self.0.accept()?;
+            let process = socket_peercred(&run)?.pid;
+            if descends_from_this_process(process) {
+                break (run, process);
+            }
+        };
         drop(self);
-        let process = socket_peercred(&run)?.pid;
         let init_pid = parent_of(process)?;
         let init = pidfd_open(init_pid, PidfdFlags::empty())?;
         run.set_read_timeout(Some(REPLY_TIMEOUT))?;
@@ -83,6 +89,18 @@ impl SupervisorSocket {
         started.connection.write_all(ACCEPTED)?;
         Ok(started)
     }
+}
+
+/// Whether a process is this one or was started below it.
+fn descends_from_this_process(process: Pid) -> bool {
+    let mut next = Some(process);
+    while let Some(process) = next {
+        if process == getpid() {
+            return true;
+        }
+        next = parent_of(process).ok();
+    }
+    false
 }
 
 fn parent_of(process: Pid) -> io::Result<Pid> {
@@ -151,6 +169,31 @@ mod tests {
         let listener = socket.wait_for_start(|_| {}).unwrap().listener.unwrap();
         assert_eq!(run.join().unwrap(), listener.local_addr().unwrap());
         assert!(std::os::unix::net::UnixStream::connect(directory.path().join(SUPERVISOR_SOCKET)).is_err());
+    }
+
+    #[test]
+    fn a_process_of_another_run_cannot_report_the_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let socket = SupervisorSocket::create(directory.path()).unwrap();
+        let path = directory.path().join(SUPERVISOR_SOCKET);
+        // The shell ends at once, so that the process below it belongs to another parent.
+        let program = format!(
+            "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.connect('{}'); s.send(b'S'); print('sent', flush=True); s.recv(1)",
+            path.display()
+        );
+        let mut other = std::process::Command::new("sh")
+            .args(["-c", "setsid python3 -c \"$0\" & sleep 0.2", &program])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert!(other.wait().unwrap().success());
+        let mut line = [0; 4];
+        std::io::Read::read_exact(&mut other.stdout.take().unwrap(), &mut line).unwrap();
+        assert_eq!(&line, b"sent");
+        let run = std::thread::spawn(move || report_start(&path, None));
+        let started = socket.wait_for_start(|_| {}).unwrap();
+        assert_eq!(started.process, getpid());
+        run.join().unwrap().unwrap();
     }
 
     #[test]

@@ -8,7 +8,7 @@ use fast_glob::glob_match;
 
 use crate::file_tree::{FileTree, TreeEntryKind};
 
-/// Maximum number of paths that one glob expands to.
+/// Maximum number of paths that one glob expands to. A directory with more is protected as a whole.
 const MAX_PATHS_PER_GLOB: usize = 512;
 
 /// A path that a glob names.
@@ -27,6 +27,8 @@ pub(crate) struct PatternExpansion {
     pub(crate) targets: Vec<PatternTarget>,
     /// Directories in which a new name may match the glob.
     pub(crate) open_directories: Vec<PathBuf>,
+    /// Directories with more matching names than are listed.
+    pub(crate) full_directories: Vec<PathBuf>,
     /// Directories below which the glob names files at any depth.
     pub(crate) deep_directories: Vec<PathBuf>,
 }
@@ -40,9 +42,6 @@ pub(crate) fn expand(base: &Path, glob: &str, tree: &dyn FileTree) -> PatternExp
 }
 
 fn add(path: PathBuf, parts: &[&str], by_wildcard: bool, tree: &dyn FileTree, found: &mut PatternExpansion) {
-    if found.targets.len() >= MAX_PATHS_PER_GLOB {
-        return;
-    }
     let target = |path, covers_tree| PatternTarget { path, covers_tree, by_wildcard };
     match parts {
         [] => found.targets.push(target(path, false)),
@@ -53,14 +52,22 @@ fn add(path: PathBuf, parts: &[&str], by_wildcard: bool, tree: &dyn FileTree, fo
         [part, rest @ ..] => {
             // `settings*.json` protects `settings.json` even if it does not exist.
             let plain = part.replace('*', "");
-            if !part.starts_with('*') && !has_wildcard(&plain) && tree.kind(&path.join(&plain)).is_none() {
+            let has_plain = !part.starts_with('*') && !has_wildcard(&plain);
+            if has_plain {
                 add(path.join(&plain), rest, true, tree, found);
             }
             if tree.kind(&path) == Some(TreeEntryKind::Directory) {
                 for name in tree.names(&path) {
-                    if name.to_str().is_some_and(|name| glob_match(part, name)) {
-                        add(path.join(name), rest, true, tree, found);
+                    // A name that is not UTF-8 cannot be compared with the glob.
+                    let matched = name.to_str().is_some_and(|name| glob_match(part, name));
+                    if !matched || has_plain && name == *plain {
+                        continue;
                     }
+                    if found.targets.len() >= MAX_PATHS_PER_GLOB {
+                        found.full_directories.push(path.clone());
+                        break;
+                    }
+                    add(path.join(name), rest, true, tree, found);
                 }
             }
             found.open_directories.push(path);

@@ -3,6 +3,7 @@
 //! Derives the paths of a sandbox from the rules of a policy and a profile.
 
 mod hidden_paths;
+mod roots;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ use crate::file_tree::{FileTree, TreeEntryKind};
 use crate::path_pattern::{PatternTarget, expand, literal_start, matches};
 use crate::profile::SandboxProfile;
 use crate::refusals::ProtectedGlob;
-use crate::repositories::Repository;
+
+pub use self::roots::SandboxRoots;
 
 /// Directories of which a sandbox has its own, empty version.
 pub(crate) const PRIVATE_DIRECTORIES: &[&str] = &["/dev", "/proc", "/run", "/tmp", "/var/run", "/var/tmp"];
@@ -31,34 +33,6 @@ const PROGRAM_SETTINGS: &[&str] = &[
     ".vscode/settings.json",
     ".vscode/tasks.json",
 ];
-
-/// The directories that paths are derived from. All are absolute and contain no symbolic links.
-#[derive(Debug, Clone, Default)]
-pub struct SandboxRoots {
-    /// Home directory of the account.
-    pub home: PathBuf,
-    /// Root directory of the project.
-    pub project: PathBuf,
-    /// Repositories in the project.
-    pub repositories: Vec<Repository>,
-    /// State directory of Tenterhook.
-    pub state: PathBuf,
-    /// Configuration directory of Tenterhook.
-    pub config: PathBuf,
-    /// Paths in the state directory that the run may not read.
-    pub secret_state: Vec<PathBuf>,
-}
-
-impl SandboxRoots {
-    /// Whether a path is in the project or in the git directory of one of its repositories.
-    pub fn contains_in_project(&self, path: &Path) -> bool {
-        let git_dirs = self.repositories.iter().filter(|found| found.is_named_by_git_dir);
-        path.starts_with(&self.project)
-            || git_dirs
-                .into_iter()
-                .any(|found| path.starts_with(&found.git_dir) || path.starts_with(&found.own_git_dir))
-    }
-}
 
 /// What a run may do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -172,6 +146,11 @@ impl PathSets {
         self.entries.iter().map(|entry| entry.reason.as_str()).chain(globs)
     }
 
+    /// Whether a path is hidden, or is in a hidden directory.
+    pub(crate) fn is_hidden(&self, path: &Path) -> bool {
+        self.with_access(PathAccess::Hidden).any(|entry| path.starts_with(&entry.path))
+    }
+
     /// Returns the entries with this access.
     pub fn with_access(&self, access: PathAccess) -> impl Iterator<Item = &PathEntry> {
         self.entries.iter().filter(move |entry| entry.access == access)
@@ -186,7 +165,7 @@ impl Derivation<'_> {
         for repository in &roots.repositories {
             for git_dir in [&repository.git_dir, &repository.own_git_dir] {
                 // Only a worktree's own repository is outside the project, and it names the worktree.
-                if !self.is_writable(git_dir) && repository.is_named_by_git_dir {
+                if !self.is_writable(git_dir) && roots.may_write_git_dir(repository) {
                     self.add(git_dir, PathAccess::Write, true, "project");
                     self.writable.push(git_dir.clone());
                 }
@@ -273,6 +252,11 @@ impl Derivation<'_> {
             }
             for directory in expansion.open_directories {
                 self.protect_open_directory(rule, glob, &directory);
+            }
+            for directory in expansion.full_directories {
+                if self.is_writable(&directory) && self.applies_at(rule, &directory) {
+                    self.add(&directory, PathAccess::ReadOnly, true, &rule.rule);
+                }
             }
             for directory in expansion.deep_directories {
                 if self.is_writable(&directory) {

@@ -20,9 +20,9 @@ const CROWDED_DEPTH: usize = 2;
 /// Maximum number of crowded directories that are looked at.
 const MAX_CROWDED_DIRECTORIES: usize = 1_500;
 /// Names in a git directory.
-const GIT_DIRECTORY_NAMES: &[&str] = &["HEAD", "config", "objects", "refs"];
-/// Maximum size of a file that names a git directory.
-const MAX_GIT_FILE_BYTES: u64 = 4096;
+const GIT_DIRECTORY_NAMES: &[&str] = &["HEAD", "objects", "refs"];
+/// Maximum size of a file that names a git directory. Git has the same limit.
+const MAX_GIT_FILE_BYTES: u64 = 1 << 20;
 
 /// A repository in the project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,9 +33,9 @@ pub struct Repository {
     pub git_dir: PathBuf,
     /// Directory with the settings of this worktree or submodule; the same as `git_dir` in an ordinary repository.
     pub own_git_dir: PathBuf,
-    /// Whether the git directory names this working tree, as that of a worktree does. Otherwise the project could name
-    /// any directory as its git directory.
-    pub is_named_by_git_dir: bool,
+    /// Whether this is a worktree of a repository outside: its own git directory is in `worktrees` of a git directory and
+    /// names this working tree. Otherwise the project could name any directory as its git directory.
+    pub is_worktree: bool,
 }
 
 /// Finds the repositories in a project. The second value is false if the project is too large to be searched.
@@ -87,7 +87,13 @@ fn repository_at(directory: &Path, tree: &dyn FileTree) -> Option<Repository> {
     let git = directory.join(".git");
     match tree.kind(&git)? {
         TreeEntryKind::Directory => Some(repository(directory, git, tree)),
-        TreeEntryKind::Link => Some(repository(directory, tree.canonical(&git), tree)),
+        TreeEntryKind::Link => {
+            let real = tree.canonical(&git);
+            match tree.kind(&real) {
+                Some(TreeEntryKind::File) => linked_repository(directory, &real, tree),
+                _ => Some(repository(directory, real, tree)),
+            }
+        }
         TreeEntryKind::File => linked_repository(directory, &git, tree),
     }
 }
@@ -99,7 +105,9 @@ fn subdirectories(
     found: &mut Vec<Repository>,
 ) -> Vec<(OsString, PathBuf)> {
     let names = tree.names(directory);
-    if GIT_DIRECTORY_NAMES.iter().all(|name| names.iter().any(|other| other == name)) {
+    let has = |name: &str| names.iter().any(|other| other == name);
+    // With `commondir`, the rest is in the directory that it names.
+    if GIT_DIRECTORY_NAMES.iter().all(|name| has(name)) || has("HEAD") && has("commondir") {
         found.push(repository(directory, directory.to_owned(), tree));
     }
     let paths = names.into_iter().filter(|name| name != ".git").map(|name| {
@@ -120,14 +128,14 @@ fn repository(root: &Path, own_git_dir: PathBuf, tree: &dyn FileTree) -> Reposit
     let common =
         read_line(&own_git_dir.join("commondir")).map(|common| tree.canonical(&own_git_dir.join(common)));
     let back = read_line(&own_git_dir.join("gitdir"));
-    let is_named_by_git_dir = back
+    let is_named = back
         .is_some_and(|back| tree.canonical(&own_git_dir.join(back)) == tree.canonical(&root.join(".git")));
-    Repository {
-        root: root.to_owned(),
-        git_dir: common.unwrap_or_else(|| own_git_dir.clone()),
-        own_git_dir,
-        is_named_by_git_dir,
-    }
+    let git_dir = common.unwrap_or_else(|| own_git_dir.clone());
+    let is_worktree = is_named
+        && !own_git_dir.starts_with(root)
+        && own_git_dir.parent() == Some(git_dir.join("worktrees").as_path())
+        && GIT_DIRECTORY_NAMES.iter().all(|name| tree.kind(&git_dir.join(name)).is_some());
+    Repository { root: root.to_owned(), git_dir, own_git_dir, is_worktree }
 }
 
 /// Reads a `.git` file, which names the git directory of a worktree or submodule.
@@ -138,7 +146,8 @@ fn linked_repository(root: &Path, file: &Path, tree: &dyn FileTree) -> Option<Re
 }
 
 fn read_line(path: &Path) -> Option<String> {
-    let found = std::fs::symlink_metadata(path).ok()?;
+    // Git follows links here.
+    let found = std::fs::metadata(path).ok()?;
     if !found.is_file() || found.len() > MAX_GIT_FILE_BYTES {
         return None;
     }

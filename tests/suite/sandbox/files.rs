@@ -90,8 +90,7 @@ fn a_double_fork_gains_nothing() {
 #[test]
 fn sixty_four_nested_processes_gain_nothing() {
     attack(
-        "f() { if [ $1 -gt 0 ]; then sh -c \"$(printf 'f() { %s; }; f %s' \"$2\" $(($1-1)))\" ; fi; }; \
-        python3 -c \"\nimport os\nfor n in range(64):\n    if os.fork(): os.wait(); os._exit(0)\ntry:\n    open(os.path.expanduser('~/.claude/settings.json'),'w').write('x'); print('DONE')\nexcept OSError as e: print(e)\n\"",
+        "python3 -c \"\nimport os\nfor n in range(64):\n    if os.fork(): os.wait(); os._exit(0)\ntry:\n    open(os.path.expanduser('~/.claude/settings.json'),'w').write('x'); print('DONE')\nexcept OSError as e: print(e)\n\"",
     );
 }
 

@@ -129,15 +129,20 @@ fn a_planted_git_file_makes_no_directory_writable_and_changes_no_other_repositor
             ("link", "ln -s ~/.ssh sub/.git"),
             ("file", "echo \"gitdir: $HOME/.ssh\" >sub/.git"),
             ("common", "mkdir sub/.git; echo \"$HOME/.ssh\" >sub/.git/commondir"),
+            (
+                "both",
+                "mkdir sub/.git; echo \"$PWD/sub/.git\" >sub/.git/gitdir; echo \"$HOME\" >sub/.git/commondir",
+            ),
             ("other", "echo \"gitdir: $PWD/../other/.git\" >sub/.git"),
         ] {
             sandbox.plain(&format!("mkdir sub; {plant}"));
             let before = sandbox.guard_files();
             let ran = sandbox.run(
                 "echo x >~/.ssh/config && echo DONE; echo x >~/.ssh/authorized_keys && echo DONE; \
-                 echo x >../other/.git/x && echo DONE; true",
+                 echo x >../other/.git/x && echo DONE; echo x >~/.planted && echo DONE; true",
             );
             assert!(!ran.stdout.contains("DONE"), "{name}: {}", ran.stdout);
+            assert!(!sandbox.test.path("person/.planted").exists(), "{name}");
             assert_eq!(sandbox.guard_files(), before, "{name}");
             assert!(!sandbox.test.path("person/.ssh/config").exists());
             assert_eq!(sandbox.plain("git -C ../other config alias.mine").stdout, "!x\n");

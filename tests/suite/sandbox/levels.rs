@@ -6,26 +6,20 @@ use std::path::Path;
 
 use super::{PROGRAM, Sandbox};
 
-/// Runs a command without the right to create namespaces or to mount.
-fn without(sandbox: &Sandbox, what: &str, args: &[&str]) -> Option<std::process::Command> {
+/// Runs this program without the right to create namespaces or to mount.
+fn without_namespaces(sandbox: &Sandbox, args: &[&str]) -> std::process::Command {
     // `--disable-userns` sets the limit of user namespaces to zero, as an administrator can.
-    let mut all = match what {
-        "namespaces" => {
-            vec!["--unshare-user", "--disable-userns", "--bind", "/", "/", "--dev-bind", "/dev", "/dev"]
-        }
-        _ => return None,
-    };
+    let mut all =
+        vec!["--unshare-user", "--disable-userns", "--bind", "/", "/", "--dev-bind", "/dev", "/dev"];
     all.extend(["--", PROGRAM]);
     all.extend(args);
-    Some(sandbox.command(Path::new("/usr/bin/bwrap"), &all))
+    sandbox.command(Path::new("/usr/bin/bwrap"), &all)
 }
 
 #[test]
 fn without_namespaces_the_run_is_refused_with_a_hint() {
     for sandbox in Sandbox::all() {
-        let command =
-            without(&sandbox, "namespaces", &["run", "--sandbox", "--", "/bin/sh", "-c", "touch ran"])
-                .unwrap();
+        let command = without_namespaces(&sandbox, &["run", "--sandbox", "--", "/bin/sh", "-c", "touch ran"]);
         let ran = sandbox.test.run_command(command, b"");
         assert_eq!(ran.exit, 1, "{}", ran.stderr);
         assert!(ran.stderr.contains("no sandbox with namespaces on this machine"), "{}", ran.stderr);
@@ -45,14 +39,16 @@ fn without_namespaces_the_run_is_refused_with_a_hint() {
 fn best_effort_uses_landlock_alone() {
     for sandbox in Sandbox::all() {
         let before = sandbox.guard_files();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
         let script = "echo x >new && cat new; echo x >~/.claude/settings.json && echo DONE; echo x >~/.bashrc && echo DONE; \
             mv ~/.claude ~/.c2 && echo DONE; echo x >../home/policy.yaml && echo DONE; cat ~/.ssh/id_ed25519 && echo DONE; \
             python3 -c \"import socket; socket.socket(socket.AF_UNIX); print('DONE')\"; \
             python3 -c \"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print('DONE')\"; \
-            python3 -c \"import socket; s = socket.socket(); s.connect(('127.0.0.1', 22)); print('DONE')\"; true";
-        let command = without(
+            python3 -c \"import socket; s = socket.socket(); s.connect(('127.0.0.1', PORT)); print('DONE')\"; true";
+        let script = script.replace("PORT", &port.to_string());
+        let command = without_namespaces(
             &sandbox,
-            "namespaces",
             &[
                 "run",
                 "--sandbox",
@@ -64,10 +60,10 @@ fn best_effort_uses_landlock_alone() {
                 "--",
                 "/bin/sh",
                 "-c",
-                script,
+                &script,
             ],
         );
-        let ran = sandbox.test.run_command(command.unwrap(), b"");
+        let ran = sandbox.test.run_command(command, b"");
         assert!(ran.stderr.contains("sandbox: Landlock only"), "{}", ran.stderr);
         assert_eq!(ran.stdout, "x\n", "{}", ran.stderr);
         assert!(ran.stderr.contains("Permission denied"), "{}", ran.stderr);
@@ -88,7 +84,7 @@ fn landlock_alone_leaves_no_process_behind() {
         let script = "(setsid sh -c 'echo started >up; sleep 60; echo DONE' >out 2>&1 </dev/null &) ; while ! test -s up; do sleep 0.02; done; echo ended";
         let args = ["run", "--sandbox", "--best-effort", "--network", "none", "--", "/bin/sh", "-c", script];
         let began = std::time::Instant::now();
-        let ran = sandbox.test.run_command(without(&sandbox, "namespaces", &args).unwrap(), b"");
+        let ran = sandbox.test.run_command(without_namespaces(&sandbox, &args), b"");
         assert!(ran.stderr.contains("sandbox: Landlock only"), "{}", ran.stderr);
         assert_eq!(ran.stdout, "ended\n", "{}", ran.stderr);
         let work = sandbox.test.path("work").to_str().unwrap().to_owned();

@@ -76,7 +76,7 @@ struct PongServer;
 impl tenterhook_sandbox_run::RunServer for PongServer {
     fn register(&self, _init: rustix::process::Pid) {}
 
-    fn serve_proxy(&self, listener: TcpListener) {
+    fn serve_proxy(&self, listener: TcpListener, _: usize) {
         let (mut client, _) = listener.accept().unwrap();
         let mut text = [0; 4];
         client.read_exact(&mut text).unwrap();

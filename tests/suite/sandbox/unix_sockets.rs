@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use super::{Background, Sandbox};
+use super::Sandbox;
 
 fn listen(path: &Path) -> UnixListener {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -37,6 +37,9 @@ fn sockets_of_other_programs_are_not_reachable() {
             sandbox.test.path("person/.cache/editor/server.sock"),
             sandbox.test.path("person/.bus"),
             sandbox.test.path("elsewhere/docker.sock"),
+            sandbox.test.path("work/tmux.sock"),
+            sandbox.test.path("work/nested/.overmind.sock"),
+            sandbox.test.path("person/.claude/editor.sock"),
             temporary.path().join("default"),
         ];
         let listeners: Vec<_> = places.iter().map(|path| listen(path)).collect();
@@ -87,6 +90,5 @@ fn the_ssh_agent_is_reachable_only_with_its_profile() {
             assert_eq!(ran.stdout == "reached\n", reached, "{profile}: {}", ran.stderr);
             assert_eq!(listener.accept().is_ok(), reached);
         }
-        drop(Background::start(std::process::Command::new("true")));
     }
 }

@@ -15,9 +15,9 @@ impl Derivation<'_> {
     pub(super) fn hide(&mut self, rule: &PathRule, glob: &str) {
         for anchored in self.anchored(glob) {
             let expansion = expand(Path::new("/"), &anchored, self.tree);
-            let deep = expansion.deep_directories.into_iter();
-            let deep = deep.map(|path| PatternTarget { path, covers_tree: true, by_wildcard: true });
-            for target in expansion.targets.into_iter().chain(deep) {
+            let whole = expansion.deep_directories.into_iter().chain(expansion.full_directories);
+            let whole = whole.map(|path| PatternTarget { path, covers_tree: true, by_wildcard: true });
+            for target in expansion.targets.into_iter().chain(whole) {
                 if self.tree.kind(&target.path).is_none() {
                     continue;
                 }

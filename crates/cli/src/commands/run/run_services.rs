@@ -75,9 +75,10 @@ impl RunServer for RunServices {
         let _ = self.registered.set(run);
     }
 
-    fn serve_proxy(&self, listener: TcpListener) {
+    fn serve_proxy(&self, listener: TcpListener, connections: usize) {
         let Some(run) = self.registered.get() else { return };
-        let context = RunContext::new(self.home.clone(), self.env.clone(), run.clone());
+        let mut context = RunContext::new(self.home.clone(), self.env.clone(), run.clone());
+        context.limits.connections = connections;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let served = runtime.and_then(|runtime| runtime.block_on(serve_for_run(listener, context)));
         if let Err(error) = served {
