@@ -234,7 +234,7 @@ fn a_permanent_approval_is_an_exception_for_exactly_this_call() {
     assert!(!is_denied(&reply), "{reply}");
     let policy = std::fs::read_to_string(test.home().join("policy.yaml")).unwrap();
     assert!(policy.starts_with(RULES), "the existing text is kept: {policy}");
-    assert!(policy.contains("overrides: [\"ask-make\"]") && !policy.contains(&id.to_lowercase()), "{policy}");
+    assert!(policy.contains("overrides: [ask-make]") && !policy.contains(&id.to_lowercase()), "{policy}");
     assert_eq!(test.run(&["check"]).exit, 0, "{policy}");
     assert!(
         !is_denied(&guard.hook("codex", "pre-tool-use", &codex_payload(&test, "other", "make all"))),

@@ -55,6 +55,12 @@ pub(super) struct Sandbox {
 }
 
 impl Sandbox {
+    /// Removes the keys with which the state directory begins, so that a real ledger can be created.
+    fn forget_keys(&self) {
+        std::fs::remove_dir_all(self.test.home().join("ledger")).unwrap();
+        std::fs::remove_file(self.test.home().join("totp")).unwrap();
+    }
+
     /// One for each account, or none if this machine does not support sandboxes.
     fn all() -> Vec<Self> {
         let available = tenterhook_sandbox::probe::available_level();
@@ -209,8 +215,7 @@ impl Drop for Background {
 
 /// A daemon of the sandbox's state directory.
 fn start_daemon(sandbox: &Sandbox) -> Background {
-    std::fs::remove_dir_all(sandbox.test.home().join("ledger")).unwrap();
-    std::fs::remove_file(sandbox.test.home().join("totp")).unwrap();
+    sandbox.forget_keys();
     let daemon = Background::start(sandbox.command(Path::new(PROGRAM), &["serve", "--listen", "none"]));
     until("the daemon answers", || sandbox.test.home().join("run/tenterhook.sock").exists().then_some(()));
     daemon

@@ -278,7 +278,9 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
         entries.map(|entry| entry.path.clone()).collect()
     };
     let readable = plan.sets.entries.iter().filter(|entry| entry.reason.starts_with("exception of"));
-    let unreadable = paths(&[PathAccess::Hidden]);
+    let mut unreadable = paths(&[PathAccess::Hidden]);
+    // The daemon may create a secret after the mounts of the run were made.
+    unreadable.extend(plan.roots.secret_state.iter().cloned());
     let is_namespaced = plan.level == SandboxLevel::NamespacesLandlock;
     let mut private = own_var_directories();
     private.push(runtime_directory());

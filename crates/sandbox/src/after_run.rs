@@ -35,7 +35,7 @@ const GIT_SETTINGS_FILES: &[&str] = &["config", "config.worktree"];
 #[derive(Debug)]
 pub struct SettingsBefore {
     roots: SandboxRoots,
-    git: Vec<(PathBuf, SettingsFile)>,
+    git: Vec<(PathBuf, CheckedSettingsFile)>,
     /// Files that say where git finds the configuration.
     identity: Vec<(PathBuf, FileIdentity)>,
     links: Vec<(PathBuf, PathBuf)>,
@@ -47,7 +47,7 @@ pub struct SettingsBefore {
 
 /// Content and mode of a settings file before a run.
 #[derive(Debug)]
-struct SettingsFile {
+struct CheckedSettingsFile {
     content: Vec<u8>,
     mode: Option<u32>,
 }
@@ -108,7 +108,7 @@ impl SettingsBefore {
             let content = read_settings(&path)?.unwrap_or_default();
             let mode = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
             let mode = mode.map(|found| found.mode() & 0o777);
-            before.git.push((path, SettingsFile { content, mode }));
+            before.git.push((path, CheckedSettingsFile { content, mode }));
         }
         for path in roots.repositories.iter().flat_map(identity_files) {
             let identity = FileIdentity::read(&path)?;
@@ -201,7 +201,7 @@ impl SettingsBefore {
             undone.push(UndoneChange::new(&file, "it named a git directory outside the project", moved));
         }
         let is_compared = |path: &PathBuf| self.git.iter().any(|(known, _)| known == path);
-        let nothing = SettingsFile { content: Vec::new(), mode: None };
+        let nothing = CheckedSettingsFile { content: Vec::new(), mode: None };
         for path in git_settings_files(&new).into_iter().filter(|path| !is_compared(path)) {
             undone.extend(restore_git_settings(&path, &nothing, repair));
         }
@@ -244,7 +244,11 @@ fn read_settings(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn restore_git_settings(path: &Path, before: &SettingsFile, repair: &FileRepair<'_>) -> Option<UndoneChange> {
+fn restore_git_settings(
+    path: &Path,
+    before: &CheckedSettingsFile,
+    repair: &FileRepair<'_>,
+) -> Option<UndoneChange> {
     let is_ordinary = matches!(DiskTree.kind(path), Some(TreeEntryKind::File) | None);
     let now = read_settings(path);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -76,14 +76,14 @@ const PASSED_SESSIONS: &[(&[&str], &str, &str)] = &[
     (&["D=/tmp/x", "read -r D < list"], "rm -rf \"$D\"", "ask"),
     (&["D=/tmp/x", "for D in ~; do :; done"], "rm -rf \"$D\"", "ask"),
     (&["D=/tmp/x", ". ./env.sh"], "rm -rf $D", "ask"),
-    (&["D=/tmp/x", "{ D=~/photos; }"], "rm -rf $D", "ask"),
+    (&["D=/tmp/x", "{ D=~/photos; }"], "rm -rf $D", "deny"),
     (
         &[
             "D=/tmp/x",
             "a0=1;a1=1;a2=1;a3=1;a4=1;a5=1;a6=1;a7=1;a8=1;a9=1;b0=1;b1=1;b2=1;b3=1;b4=1;b5=1; D=$HOME/photos",
         ],
         "rm -rf $D",
-        "ask",
+        "deny",
     ),
     // An empty value would make the command delete something else.
     (&["D=/tmp/x"], "find $D -delete", "ask"),

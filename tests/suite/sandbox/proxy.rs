@@ -126,6 +126,7 @@ fn npm_and_pip_install_through_the_proxy() {
     }
     for sandbox in Sandbox::all() {
         allow_server(&sandbox);
+        sandbox.forget_keys();
         let site = sandbox.test.path("site");
         let made = sandbox.plain(&format!(
             "mkdir -p {0}/dep && cd {0}/dep && printf '{{\"name\": \"dep\", \"version\": \"1.0.0\"}}' >package.json && \

@@ -23,7 +23,10 @@ fn refused_writes_are_recorded_with_the_rule_and_its_suggestion() {
             sandbox.test.write("home/policy.yaml", rule);
             sandbox.test.write("work/plans/a", "x\n");
             sandbox.give_away(sandbox.test.path("."));
-            let _daemon = with_daemon.then(|| start_daemon(&sandbox));
+            let daemon = with_daemon.then(|| start_daemon(&sandbox));
+            if daemon.is_none() {
+                sandbox.forget_keys();
+            }
             let ran = sandbox.run("echo y >plans/a; echo y >new; mkdir -p sub/dir; echo y >~/outside; python3 -c \"import os; os.open('plans/b', os.O_CREAT | os.O_WRONLY)\"");
             assert!(ran.stderr.contains("Read-only file system"), "{}", ran.stderr);
             assert!(

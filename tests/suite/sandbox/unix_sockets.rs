@@ -59,7 +59,9 @@ fn sockets_of_other_programs_are_not_reachable() {
 fn a_real_terminal_multiplexer_is_not_reachable() {
     for sandbox in Sandbox::all() {
         let socket = sandbox.test.path("person/tmux.sock");
-        let tmux = |command: &str| format!("tmux -S {} -f /dev/null {command}", socket.display());
+        // The account's own shell may be `nologin`, with which the session ends at once.
+        let tmux =
+            |command: &str| format!("SHELL=/bin/sh tmux -S {} -f /dev/null {command}", socket.display());
         let started =
             sandbox.plain(&format!("{} && {}", tmux("new-session -d 'sleep 60'"), tmux("has-session")));
         if started.exit != 0 {

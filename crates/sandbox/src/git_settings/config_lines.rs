@@ -258,7 +258,7 @@ mod tests {
             usize::try_from(state >> 33).unwrap() % limit
         };
         let mut accepted = 0;
-        for _ in 0..600 {
+        for _ in 0..1_400 {
             let length = random(14);
             let text = (0..length).map(|_| PARTS[random(PARTS.len())]).collect::<String>();
             let text = format!("[core]\n{text}");

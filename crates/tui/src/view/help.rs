@@ -24,8 +24,7 @@ const KEYS: &[(&str, &[(&str, &str)])] = &[
         "Decision",
         &[
             ("p", "verify that the record is in the signed ledger"),
-            ("s", "open its session"),
-            ("u", "undo its call"),
+            ("s  u", "open its session; undo its call"),
         ],
     ),
     (
