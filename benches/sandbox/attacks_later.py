@@ -193,6 +193,47 @@ def git_bare_repository(t):
     git(t, "config", "core.fsmonitor", str(write_hook(t, t.project / "tools")), directory="proj/bare")
 
 
+def runs_and_writes(*directories: str):
+    """Git outside runs in these directories, and then `~/.profile` has the attacker's mark."""
+    def check(stage) -> str:
+        for directory in directories:
+            stage.run_git(directory)
+        return planted(".profile")(stage)
+    return check
+
+
+@later("put a repository in `.git`, named by a file with a space at its end", "proj/sub")
+def git_file_space(t):
+    shutil.copytree(t.project / ".git", t.project / ".git/module ", symlinks=True, ignore=shutil.ignore_patterns("module*"))
+    git(t, "--git-dir", ".git/module ", "config", "core.fsmonitor", str(write_hook(t, t.project / "tools")))
+    os.mkdir(t.project / "sub")
+    (t.project / "sub/.git").write_text("gitdir: ../.git/module \n")
+
+
+@later("put a repository in `.git`, and a link to it in the project", "proj/docs")
+def git_link_into_git(t):
+    os.makedirs(t.project / ".git/kept")
+    git(t, "init", "-q", directory="proj/.git/kept")
+    git(t, "config", "core.fsmonitor", str(write_hook(t, t.project / "tools")), directory="proj/.git/kept")
+    os.symlink(".git/kept", t.project / "docs")
+
+
+@later("make a repository nine directories deep", "proj/a/b/c/d/e/f/g/h/i")
+def git_deep_repository(t):
+    os.makedirs(t.project / "a/b/c/d/e/f/g/h/i")
+    git(t, "init", "-q", directory="proj/a/b/c/d/e/f/g/h/i")
+    git(t, "config", "core.fsmonitor", str(write_hook(t, t.project / "tools")), directory="proj/a/b/c/d/e/f/g/h/i")
+
+
+@attack("git", "link git's log to `~/.profile`", runs_and_writes("proj"))
+def git_log_link(t):
+    log = t.project / ".git/logs/HEAD"
+    log.parent.mkdir(exist_ok=True)
+    log.unlink(missing_ok=True)
+    os.symlink(t.home / ".profile", log)
+    git(t, "config", "user.name", MARK.decode())
+
+
 @later("set a hook directory in the user's git configuration")
 def git_global_hooks_path(t):
     write_hook(t, t.project / "tools")

@@ -35,6 +35,10 @@ def parse_arguments() -> argparse.Namespace:
 
 def environment(home: Path) -> dict[str, str]:
     passed = {name: os.environ[name] for name in ("PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN") if name in os.environ}
+    # The throw-away home has no toolchain; without one, `cargo` would fail and its system calls would be counted all the same.
+    toolchains = Path.home() / ".rustup"
+    if toolchains.is_dir():
+        passed.setdefault("RUSTUP_HOME", str(toolchains))
     return passed | {"HOME": str(home), "TERM": "dumb"}
 
 
@@ -79,7 +83,7 @@ def measure_calls(sandboxed: list[str], home: Path, project: Path, env: dict[str
     (project / "Cargo.toml").write_text('[package]\nname = "tiny"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n')
     (project / "src/main.rs").write_text('fn main() { println!("42"); }\n')
     env = env | {"CARGO_HOME": str(home / ".cargo"), "CARGO_BUILD_JOBS": "1", "CARGO_NET_OFFLINE": "true"}
-    script = "rm -rf target Cargo.lock counts; strace -f -c -o counts cargo build --offline -q; rm -f counts.done; cat counts"
+    script = "rm -rf target Cargo.lock counts; strace -f -c -o counts cargo build --offline -q && test -x target/debug/tiny && cat counts"
     counts: dict[str, list[tuple[int, int]]] = {"outside": [], "inside": []}
     # The first build of each kind fills caches.
     for turn in range(count + 1):

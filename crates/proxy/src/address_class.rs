@@ -17,6 +17,8 @@ pub enum AddressClass {
     Shared,
     /// Loopback addresses of this machine.
     Loopback,
+    /// A public address that this machine itself has, so that services of the machine are behind it.
+    ThisMachine,
     /// The local link.
     LinkLocal,
     /// A private IPv6 network (fc00::/7).
@@ -93,6 +95,7 @@ impl AddressClass {
             Self::Private => "private",
             Self::Shared => "shared",
             Self::Loopback => "loopback",
+            Self::ThisMachine => "this-machine",
             Self::LinkLocal => "link-local",
             Self::UniqueLocal => "unique-local",
             Self::Multicast => "multicast",
@@ -109,6 +112,7 @@ impl AddressClass {
             Self::Private,
             Self::Shared,
             Self::Loopback,
+            Self::ThisMachine,
             Self::LinkLocal,
             Self::UniqueLocal,
             Self::Multicast,

@@ -93,7 +93,7 @@ async fn serve_request<J: ConnectionJudge, R: NameResolver>(
     early: Vec<u8>,
 ) {
     let ProxiedRequest { protocol, target, plain } = request;
-    let asked = connection_request(id, protocol, &target, plain.as_ref());
+    let asked = connection_request(&shared.resolver, id, protocol, &target, plain.as_ref());
     // A client that has gone is not worth a connection; its closing is noticed when the reply is written.
     let connected = match dial::check_target(&shared.judge, &shared.resolver, &shared.limits, &asked).await {
         Ok(addresses) => dial::connect(&addresses, &shared.limits).await,
@@ -256,13 +256,14 @@ async fn read_socks(
 }
 
 fn connection_request(
+    resolver: &impl NameResolver,
     id: u64,
     protocol: ProxyProtocol,
     target: &ConnectionTarget,
     plain: Option<&RequestHead>,
 ) -> ConnectionRequest {
     let class = match &target.host {
-        ConnectionHost::Address(address) => Some(AddressClass::of(*address)),
+        ConnectionHost::Address(address) => Some(resolver.classify(*address)),
         ConnectionHost::Name(name) => AddressClass::of_name(name),
     };
     let url = plain.and_then(|head| match &head.target {

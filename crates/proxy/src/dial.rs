@@ -68,7 +68,7 @@ pub(crate) async fn check_target<J: ConnectionJudge, R: NameResolver>(
         return Err(DialError::Refused(ConnectionRefusal::new(reason)));
     }
     for address in &checked {
-        let class = AddressClass::of(*address);
+        let class = resolver.classify(*address);
         if class.is_public() {
             continue;
         }

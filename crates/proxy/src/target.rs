@@ -4,7 +4,9 @@
 //! readers cannot disagree on the meaning of a name.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
+
+use tenterhook_host_address::parse_ipv4;
 
 /// Maximum length of a host name in DNS.
 const MAX_HOST_BYTES: usize = 253;
@@ -144,7 +146,7 @@ impl ConnectionHost {
         }
         // The C library takes such a name for an address, so it must be one.
         if name.rsplit('.').next().is_some_and(is_number) {
-            let address = parse_v4(&name).ok_or(ConnectionTargetError::InvalidAddress)?;
+            let address = parse_ipv4(&name).ok_or(ConnectionTargetError::InvalidAddress)?;
             return Ok(Self::Address(IpAddr::V4(address)));
         }
         Ok(Self::Name(name))
@@ -189,32 +191,10 @@ fn is_number(label: &str) -> bool {
     is_hex || label.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Parses an IPv4 address as `inet_aton` does: one to four numbers (decimal, `0x…`, `0…` octal), of which the last one
-/// fills the remaining bytes.
-fn parse_v4(name: &str) -> Option<Ipv4Addr> {
-    let mut parts = name.split('.').map(parse_number).collect::<Option<Vec<u64>>>()?;
-    let last = parts.pop()?;
-    if parts.len() > 3 || parts.iter().any(|part| *part > 255) {
-        return None;
-    }
-    let high = parts.iter().fold(0u64, |value, part| value << 8 | part);
-    let free_bits = 8 * (4 - parts.len());
-    (last < 1 << free_bits).then_some(())?;
-    u32::try_from(high << free_bits | last).ok().map(Ipv4Addr::from_bits)
-}
-
-fn parse_number(part: &str) -> Option<u64> {
-    let (digits, radix) = match part.strip_prefix("0x") {
-        Some("") => return Some(0),
-        Some(digits) => (digits, 16),
-        None if part.len() > 1 && part.starts_with('0') => (part, 8),
-        None => (part, 10),
-    };
-    digits.chars().all(|c| c.is_digit(radix)).then(|| u64::from_str_radix(digits, radix).ok())?
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use proptest::prelude::*;
 
     use super::*;

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use tenterhook_error::Failure;
 use tenterhook_event::SandboxLevel;
 use tenterhook_event::Timestamp;
+use tenterhook_fleet_bundle::BundleFileKind;
 use tenterhook_guard::snapshot::{self, RuleOrigin};
-use tenterhook_home::{Env, Home, Mode, Sources, WorkDirs, regular_file};
+use tenterhook_home::{Env, FleetPolicy, Home, Mode, Sources, WorkDirs, regular_file};
 use tenterhook_policy::RuleSet;
 use tenterhook_sandbox::call_observer::ObservedCalls;
 use tenterhook_sandbox::probe::{self, Availability};
@@ -109,14 +110,18 @@ impl SandboxPlan {
             home.sessions(),
             home.usage(),
             home.approvals(),
+            // The machine's key and the credentials of its fleet.
+            home.state.join("fleet"),
         ];
         let roots = SandboxRoots {
             home: user_home,
             project,
             repositories,
+            is_searched: searched_all,
             state: canonical(home.state.clone()),
             config: canonical(home.config.clone()),
             secret_state: secret_state.map(canonical).to_vec(),
+            program_directories: program_directories(env),
         };
         let sets = PathSets::derive(&rules, &profile, &roots, &tree);
         let working_directory = request.working_directory.canonicalize()?;
@@ -142,6 +147,17 @@ impl SandboxPlan {
     }
 }
 
+/// Returns the directories of the `PATH`. One that does not exist yet counts too: the run could create it.
+fn program_directories(env: &Env) -> Vec<PathBuf> {
+    let search_path = env.all.get("PATH").map(String::as_str).unwrap_or_default();
+    let directories = std::env::split_paths(search_path).filter(|directory| directory.is_absolute());
+    let real = |directory: PathBuf| {
+        let parent = || Some(directory.parent()?.canonicalize().ok()?.join(directory.file_name()?));
+        directory.canonicalize().ok().or_else(parent).unwrap_or(directory)
+    };
+    directories.map(real).collect()
+}
+
 /// Loads the rules, and returns whether a snapshot of them would not help. Monitor mode is about calls; a sandbox that the
 /// user asked for protects.
 fn load_rules(home: &Home, env: &Env, place: &WorkDirs) -> (RuleSet, bool) {
@@ -156,10 +172,18 @@ fn load_rules(home: &Home, env: &Env, place: &WorkDirs) -> (RuleSet, bool) {
 
 fn load_profile(request: &SandboxRequest<'_>) -> Result<SandboxProfile, Failure> {
     let directory = request.home.config.join(PROFILE_DIRECTORY);
+    // The organisation's profiles take precedence over the user's.
+    let fleet = FleetPolicy::load(request.home).and_then(|policy| policy.bundle);
     let own = |name: &str| {
         let is_name = !name.is_empty()
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
-        regular_file(&directory.join(format!("{name}.yaml"))).ok().flatten().filter(|_| is_name)
+        let of_fleet = fleet.as_ref().and_then(|bundle| {
+            let found = bundle.files_of(BundleFileKind::Profile).find(|(other, _)| *other == name);
+            found.map(|(_, text)| text.to_owned())
+        });
+        of_fleet.or_else(|| {
+            regular_file(&directory.join(format!("{name}.yaml"))).ok().flatten().filter(|_| is_name)
+        })
     };
     let name = request.profile.unwrap_or_else(|| SandboxProfile::name_for(request.program));
     SandboxProfile::load(name, &own).map_err(|error| {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use tenterhook_sandbox::{PathSets, RefusedAccess};
 const MAX_REFUSALS: usize = 200;
 /// Maximum number of different calls that are remembered, so that they are classified once.
 const MAX_REMEMBERED_CALLS: usize = 20_000;
+/// Maximum number of calls that wait to be classified.
+const MAX_QUEUED_CALLS: usize = 4_096;
 /// How long the supervisor waits for the last refusals after all processes of the run have ended.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -88,7 +90,7 @@ impl RefusalWatch {
         ended: Sender<()>,
         report: impl Fn(RefusalReport) + Send + 'static,
     ) {
-        let (calls, queued) = channel::<ObservedCall>();
+        let (calls, queued) = sync_channel::<ObservedCall>(MAX_QUEUED_CALLS);
         // Held calls wait for this thread, so it does nothing else.
         std::thread::spawn(move || {
             self.classify(&queued, report);
@@ -101,7 +103,7 @@ impl RefusalWatch {
                     seen.clear();
                 }
                 if seen.insert((call.operation, call.path.clone())) {
-                    let _ = calls.send(call);
+                    offer(&calls, call);
                 }
             }
         }
@@ -128,5 +130,27 @@ impl RefusalWatch {
         }
         drop(reports);
         let _ = reporter.join();
+    }
+}
+
+/// Queues a call. With a full queue, its refusal is not reported: the run waits for the caller, and must not fill its memory.
+fn offer(queue: &SyncSender<ObservedCall>, call: ObservedCall) {
+    let _ = queue.try_send(call);
+}
+
+#[cfg(test)]
+mod tests {
+    use tenterhook_sandbox::call_observer::PathOperation;
+
+    use super::*;
+
+    #[test]
+    fn a_flood_of_calls_neither_waits_nor_fills_the_memory() {
+        let (calls, queued) = sync_channel::<ObservedCall>(MAX_QUEUED_CALLS);
+        for number in 0..MAX_QUEUED_CALLS * 3 {
+            let path = PathBuf::from(format!("/{number}"));
+            offer(&calls, ObservedCall { operation: PathOperation::Write, path });
+        }
+        assert_eq!(queued.try_iter().count(), MAX_QUEUED_CALLS);
     }
 }

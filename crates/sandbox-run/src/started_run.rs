@@ -284,6 +284,7 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
     let is_namespaced = plan.level == SandboxLevel::NamespacesLandlock;
     let mut private = own_var_directories();
     private.push(runtime_directory());
+    private.extend(paths(&[PathAccess::Private]));
     InsideSpec {
         observed: plan.observed,
         level: plan.level,
@@ -300,7 +301,7 @@ fn inside_spec(plan: &SandboxPlan, has_hooks: bool) -> InsideSpec {
             .collect(),
         readable: readable.map(|entry| entry.path.clone()).collect(),
         // Without mounts, nothing in the project can be left out: Landlock would then refuse new files beside it.
-        protected: paths(&[PathAccess::ReadOnly, PathAccess::Hidden])
+        protected: paths(&[PathAccess::Private, PathAccess::ReadOnly, PathAccess::Hidden])
             .into_iter()
             .filter(|path| !plan.roots.contains_in_project(path))
             .collect(),
@@ -344,7 +345,7 @@ impl SandboxPlan {
         let socket = home.socket();
         let is_daemon = path.file_name() == socket.file_name()
             && socket.parent().is_some_and(|parent| parent.canonicalize().ok().as_deref() == path.parent());
-        let in_hidden = self.sets.with_access(PathAccess::Hidden).any(|entry| path.starts_with(&entry.path));
+        let in_hidden = self.sets.is_hidden(path);
         let is_own = path.starts_with(&self.roots.state)
             && path.file_name().is_some_and(|name| name == SUPERVISOR_SOCKET);
         !is_daemon

@@ -4,23 +4,28 @@
 //! could act outside are undone.
 
 mod file_repair;
+mod new_repositories;
+mod project_links;
+mod rebase_commands;
 mod state_file;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
 use self::file_repair::FileRepair;
 use self::state_file::StateFile;
-use crate::file_tree::{DiskTree, FileTree as _, TreeEntryKind};
+use crate::file_tree::{DiskTree, FileTree as _, LinkAtEnd, TreeEntryKind, read_ordinary_file};
 use crate::git_settings::{program_settings, without_added};
 use crate::path_sets::{PathAccess, PathSets, SandboxRoots};
-use crate::repositories::{Repository, find_repositories, identity_files};
+use crate::repositories::{Repository, identity_files};
+use crate::repository_search::{AFTER_RUN, search_project};
 
 /// Maximum size of a settings file that is compared.
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
@@ -28,6 +33,8 @@ const MAX_SETTINGS_BYTES: u64 = 16 << 20;
 const MAX_NAMED_SETTINGS: usize = 10;
 /// Maximum length of a setting in a report.
 const MAX_SETTING_LETTERS: usize = 200;
+/// Tolerance for the clock of the file system, which is not as exact as that of the system.
+const CLOCK_TOLERANCE: Duration = Duration::from_millis(50);
 /// Files with git settings in a git directory.
 const GIT_SETTINGS_FILES: &[&str] = &["config", "config.worktree"];
 
@@ -35,12 +42,17 @@ const GIT_SETTINGS_FILES: &[&str] = &["config", "config.worktree"];
 #[derive(Debug)]
 pub struct SettingsBefore {
     roots: SandboxRoots,
+    sets: PathSets,
+    /// When the settings were read.
+    began: SystemTime,
     git: Vec<(PathBuf, CheckedSettingsFile)>,
     /// Files that say where git finds the configuration.
     identity: Vec<(PathBuf, FileIdentity)>,
     links: Vec<(PathBuf, PathBuf)>,
     absent: Vec<PathBuf>,
     state: Vec<(PathBuf, StateFile)>,
+    /// Steps of unfinished rebases.
+    steps: Vec<(PathBuf, Vec<u8>)>,
     /// Files whose changes are only reported.
     reported: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
@@ -76,7 +88,7 @@ impl FileIdentity {
             // A directory cannot have been moved, because it is mounted.
             Self::Missing | Self::Directory => repair.move_aside(path),
             Self::File(content) => repair.replace(path, content, None),
-            Self::Link(target) => repair.move_aside(path).and_then(|()| symlink(target, path)),
+            Self::Link(target) => repair.replace_by_link(path, target),
         }
     }
 }
@@ -97,11 +109,14 @@ impl SettingsBefore {
     pub fn read(sets: &PathSets, roots: &SandboxRoots, own: &[PathBuf]) -> io::Result<Self> {
         let mut before = Self {
             roots: roots.clone(),
+            sets: sets.clone(),
+            began: SystemTime::now() - CLOCK_TOLERANCE,
             git: Vec::new(),
             identity: Vec::new(),
             links: Vec::new(),
             absent: Vec::new(),
             state: Vec::new(),
+            steps: Vec::new(),
             reported: Vec::new(),
         };
         for path in git_settings_files(&roots.repositories) {
@@ -109,6 +124,11 @@ impl SettingsBefore {
             let mode = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
             let mode = mode.map(|found| found.mode() & 0o777);
             before.git.push((path, CheckedSettingsFile { content, mode }));
+        }
+        for path in rebase_commands::step_files(&roots.repositories) {
+            if let Some(content) = read_settings(&path)? {
+                before.steps.push((path, content));
+            }
         }
         for path in roots.repositories.iter().flat_map(identity_files) {
             let identity = FileIdentity::read(&path)?;
@@ -148,10 +168,13 @@ impl SettingsBefore {
         for (path, before) in &self.git {
             undone.extend(restore_git_settings(path, before, &repair));
         }
-        undone.extend(self.restore_new_repositories(&repair));
+        let found = search_project(&self.roots.project, AFTER_RUN, &DiskTree);
+        undone.extend(self.restore_new_repositories(&found, &repair));
+        undone.extend(self.undo_rebase_commands(&found.repositories, &repair));
+        undone.extend(self.undo_links(&found.links, &found.repositories, &repair));
         for (path, target) in &self.links {
             if std::fs::read_link(path).ok().as_ref() != Some(target) {
-                let restored = repair.move_aside(path).and_then(|()| symlink(target, path));
+                let restored = repair.replace_by_link(path, target);
                 undone.push(UndoneChange::new(path, "the link was replaced", restored));
             }
         }
@@ -177,39 +200,14 @@ impl SettingsBefore {
         undone
     }
 
-    /// Removes the settings and hooks of repositories that the run created.
-    fn restore_new_repositories(&self, repair: &FileRepair<'_>) -> Vec<UndoneChange> {
-        let mut undone = Vec::new();
-        let (mut new, _) = find_repositories(&self.roots.project, &DiskTree);
-        let known = &self.roots.repositories;
-        new.retain(|found| !known.contains(found));
-        // A directory elsewhere belongs to another project, or the run has planted it where nothing is compared.
-        let is_inside = |path: &Path| {
-            let has_parent = path.components().any(|part| part == std::path::Component::ParentDir);
-            !has_parent && self.roots.contains_in_project(path)
+    /// Whether a file was created or changed during the run. A program cannot set this time.
+    fn is_recent(&self, path: &Path) -> bool {
+        let Ok(found) = std::fs::symlink_metadata(path) else { return false };
+        let (Ok(seconds), Ok(nanos)) = (u64::try_from(found.ctime()), u32::try_from(found.ctime_nsec()))
+        else {
+            return true;
         };
-        let is_ours = |found: &Repository| is_inside(&found.git_dir) && is_inside(&found.own_git_dir);
-        let (new, outside): (Vec<_>, Vec<_>) = new.into_iter().partition(is_ours);
-        for repository in outside {
-            let is_directory = repository.own_git_dir.starts_with(&repository.root);
-            let file = if is_directory {
-                repository.own_git_dir.join("commondir")
-            } else {
-                repository.root.join(".git")
-            };
-            let moved = repair.move_aside(&file);
-            undone.push(UndoneChange::new(&file, "it named a git directory outside the project", moved));
-        }
-        let is_compared = |path: &PathBuf| self.git.iter().any(|(known, _)| known == path);
-        let nothing = CheckedSettingsFile { content: Vec::new(), mode: None };
-        for path in git_settings_files(&new).into_iter().filter(|path| !is_compared(path)) {
-            undone.extend(restore_git_settings(&path, &nothing, repair));
-        }
-        let is_known = |git_dir: &Path| known.iter().any(|known| known.git_dir == git_dir);
-        for repository in new.iter().filter(|found| !is_known(&found.git_dir)) {
-            undone.extend(disable_hooks(&repository.git_dir.join("hooks"), repair));
-        }
-        undone
+        UNIX_EPOCH + Duration::new(seconds, nanos) >= self.began
     }
 }
 
@@ -235,12 +233,9 @@ fn git_settings_files(repositories: &[Repository]) -> Vec<PathBuf> {
 
 /// Reads a settings file; `None` if it is missing or is not an ordinary file.
 fn read_settings(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() && found.len() <= MAX_SETTINGS_BYTES => std::fs::read(path).map(Some),
-        Ok(found) if found.is_file() => Err(io::ErrorKind::FileTooLarge.into()),
-        Ok(_) => Ok(None),
+    match read_ordinary_file(path, MAX_SETTINGS_BYTES, LinkAtEnd::Refuse) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        result => result,
     }
 }
 
@@ -283,34 +278,4 @@ fn describe_settings(changed: &[String]) -> String {
     let more = changed.len() - named.len();
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("set {}{rest}", named.join(", "))
-}
-
-/// Makes hooks of a repository that the run created non-executable, so that git ignores them.
-fn disable_hooks(directory: &Path, repair: &FileRepair<'_>) -> Vec<UndoneChange> {
-    let mut undone = Vec::new();
-    if DiskTree.kind(directory) == Some(TreeEntryKind::Link) {
-        // What it leads to may be the user's own programs.
-        let moved = repair.move_aside(directory);
-        return vec![UndoneChange::new(directory, "the hooks were in another directory", moved)];
-    }
-    for name in DiskTree.names(directory) {
-        let path = directory.join(&name);
-        let is_sample = Path::new(&name).extension().is_some_and(|extension| extension == "sample");
-        let Ok(found) = std::fs::symlink_metadata(&path) else { continue };
-        if is_sample || found.is_dir() {
-            continue;
-        }
-        if found.is_symlink() {
-            undone.push(UndoneChange::new(&path, "a git hook was created", repair.move_aside(&path)));
-        } else if found.mode() & 0o111 != 0 {
-            let mode = std::fs::Permissions::from_mode(found.mode() & 0o666);
-            let result = std::fs::set_permissions(&path, mode);
-            undone.push(UndoneChange::new(
-                &path,
-                "a git hook was created; it is no longer executable",
-                result,
-            ));
-        }
-    }
-    undone
 }

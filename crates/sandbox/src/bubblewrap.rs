@@ -204,6 +204,10 @@ impl ArgumentList {
         match entry.access {
             PathAccess::Write | PathAccess::Anchored => self.bind("--bind", &entry.path),
             PathAccess::Checked => {}
+            PathAccess::Private => {
+                self.add(&["--perms", "0700", "--tmpfs"]);
+                self.add_path(&entry.path);
+            }
             PathAccess::ReadOnly => self.bind("--ro-bind", &entry.path),
             PathAccess::Hidden if entry.is_directory => self.hide_directory(&entry.path),
             PathAccess::Hidden => self.bind_at("--ro-bind", empty, &entry.path),

@@ -3,7 +3,15 @@
 //! A view of the file system, so that paths can be derived from rules without IO in tests.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+
+/// Maximum size of a settings file that is searched for programs.
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 
 /// Kind of a file, without following a link at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +31,9 @@ pub trait FileTree {
 
     /// Returns the names in a directory; empty if it cannot be read.
     fn names(&self, directory: &Path) -> Vec<OsString>;
+
+    /// Returns the text of a settings file; `None` if it is not a small text.
+    fn settings_text(&self, path: &Path) -> Option<String>;
 
     /// Returns a path without symbolic links. A part that does not exist stays as it is.
     fn canonical(&self, path: &Path) -> PathBuf;
@@ -49,6 +60,11 @@ impl FileTree for DiskTree {
         names
     }
 
+    fn settings_text(&self, path: &Path) -> Option<String> {
+        let content = read_ordinary_file(path, MAX_TEXT_BYTES, LinkAtEnd::Follow).ok()??;
+        String::from_utf8(content).ok()
+    }
+
     fn canonical(&self, path: &Path) -> PathBuf {
         let mut existing = path.ancestors();
         let found = existing.find_map(|directory| Some((directory, directory.canonicalize().ok()?)));
@@ -59,5 +75,61 @@ impl FileTree for DiskTree {
                 _ => real,
             },
         )
+    }
+}
+
+/// What to do with a link at the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkAtEnd {
+    Follow,
+    Refuse,
+}
+
+/// Reads an ordinary file; `None` if it is something else. Never waits, even if another run replaces the file by a pipe.
+pub(crate) fn read_ordinary_file(
+    path: &Path,
+    max_bytes: u64,
+    link: LinkAtEnd,
+) -> io::Result<Option<Vec<u8>>> {
+    let follow = if link == LinkAtEnd::Refuse { OFlags::NOFOLLOW } else { OFlags::empty() };
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | follow;
+    let mut file = match open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        // A link, or a socket.
+        Err(Errno::LOOP | Errno::NXIO) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    let read = file.by_ref().take(max_bytes.saturating_add(1)).read_to_end(&mut content)?;
+    if read as u64 > max_bytes { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(Some(content)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ordinary_files_are_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        std::fs::write(&file, "12345").unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let pipe = directory.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(directory.path().join("socket")).unwrap();
+        let read = |path: &Path, link| read_ordinary_file(path, 5, link).unwrap();
+        assert_eq!(read(&file, LinkAtEnd::Refuse).unwrap(), b"12345");
+        assert_eq!(read(&link, LinkAtEnd::Follow).unwrap(), b"12345");
+        assert_eq!(read(&link, LinkAtEnd::Refuse), None);
+        for name in ["pipe", "socket", "."] {
+            assert_eq!(read(&directory.path().join(name), LinkAtEnd::Follow), None, "{name}");
+        }
+        let error = read_ordinary_file(&file, 4, LinkAtEnd::Follow).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 }

@@ -23,6 +23,9 @@ const SECTIONS: &[&str] = &[
     "pager",
     "sendemail",
     "trailer",
+    "tig",
+    "annex",
+    "instaweb",
     "guitool",
     "man",
     "browser",
@@ -72,8 +75,11 @@ const KEYS: &[(&str, &str)] = &[
     ("svn", "authorsprog"),
     ("tar", "command"),
     ("web", "browser"),
-    ("instaweb", "browser"),
-    ("instaweb", "httpd"),
+    ("merge", "guitool"),
+    ("diff", "guitool"),
+    ("http", "sslcapath"),
+    ("delta", "pager"),
+    ("gitflow", "hooks"),
 ];
 
 /// A setting in a configuration file that can run a program.

@@ -9,9 +9,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::fs::{FileType, SeekFrom};
 use serde::{Deserialize, Serialize};
 
 use crate::call_observer::{self, ObservedCalls, ObserverError};
+use crate::capabilities;
 use crate::file_tree::DiskTree;
 use crate::landlock_rules;
 use crate::listener::{pass_observer, report_start};
@@ -66,6 +68,9 @@ pub enum InsideError {
     /// The kernel enforces no Landlock rules, and the level depends on them.
     #[error("the kernel does not enforce Landlock rules")]
     NotEnforced,
+    /// Capabilities cannot be dropped.
+    #[error("capabilities cannot be dropped: {0}")]
+    Capabilities(io::Error),
     /// The system call filter cannot be applied.
     #[error("system call filter cannot be applied: {0}")]
     Filter(#[from] seccompiler::Error),
@@ -119,6 +124,9 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
     if !enforced && spec.level == SandboxLevel::Landlock {
         return Err(InsideError::NotEnforced);
     }
+    if spec.level == SandboxLevel::Landlock {
+        capabilities::drop_all().map_err(|error| InsideError::Capabilities(error.into()))?;
+    }
     seccompiler::apply_filter(&filter)?;
     match call_observer::install(spec.observed) {
         Ok(observer) => pass_observer(&supervisor, &observer).map_err(InsideError::Supervisor)?,
@@ -127,6 +135,9 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
         Err(error) => return Err(error.into()),
     }
     drop(supervisor);
+    if spec.level == SandboxLevel::NamespacesLandlock {
+        reopen_input();
+    }
     close_inherited_files().map_err(InsideError::Spec)?;
 
     let mut variables = Vec::new();
@@ -137,6 +148,30 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
         variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
     }
     Ok(variables)
+}
+
+/// Opens the file that is standard input again, through the mounts of the sandbox: by `/proc/self/fd/0`, the run could
+/// otherwise open a read-only file for writing.
+fn reopen_input() {
+    let input = std::io::stdin();
+    let reopened = || -> io::Result<()> {
+        let found = rustix::fs::fstat(&input)?;
+        if !matches!(FileType::from_raw_mode(found.st_mode), FileType::RegularFile | FileType::Directory) {
+            return Ok(());
+        }
+        let path = std::fs::read_link("/proc/self/fd/0")?;
+        let file = std::fs::File::open(path)?;
+        let again = rustix::fs::fstat(&file)?;
+        // A file that is hidden in the sandbox, or that was removed, has no other way in.
+        if (again.st_dev, again.st_ino) == (found.st_dev, found.st_ino) {
+            let position = rustix::fs::seek(&input, SeekFrom::Current(0)).unwrap_or_default();
+            let _ = rustix::fs::seek(&file, SeekFrom::Start(position));
+            rustix::stdio::dup2_stdin(&file)?;
+        }
+        Ok(())
+    };
+    // What cannot be opened by its name cannot be reached by it either.
+    let _ = reopened();
 }
 
 /// Closes every open file except standard input, output and error when the command starts: a file that was opened

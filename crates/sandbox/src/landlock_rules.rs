@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, NetPort, PathBeneath,
     PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus,
-    Scope,
+    Scope, make_bitflags,
 };
 
 use crate::file_tree::{FileTree, TreeEntryKind};
@@ -16,15 +16,27 @@ use crate::inside::InsideSpec;
 use crate::profile::NetworkAccess;
 use tenterhook_event::SandboxLevel;
 
-/// The newest version of Landlock whose rights are used. Older kernels enforce those that they know.
+/// The newest version of Landlock whose rights are used. Older kernels enforce those that they know, in addition to mounts.
 const NEWEST_ABI: ABI = ABI::V6;
+/// What a run cannot reach outside.
+const SCOPES: BitFlags<Scope> = make_bitflags!(Scope::{Signal | AbstractUnixSocket});
 /// Maximum number of rules that leave out hidden paths.
 const MAX_RULES: usize = 4_000;
 
-/// Whether the kernel enforces Landlock rules.
-pub(crate) fn is_available() -> bool {
+/// What a run without a mount namespace may use in `/dev`.
+const WRITABLE_DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
+/// What it may only read there.
+const READABLE_DEVICES: &[&str] = &["/dev/random", "/dev/urandom"];
+
+/// Whether Landlock alone can restrict a run. Older versions do not know truncation, TCP, signals or abstract sockets.
+pub(crate) fn is_available_alone() -> bool {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    ruleset.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
+    let ruleset = ruleset.handle_access(AccessFs::from_all(NEWEST_ABI));
+    let ruleset = ruleset.and_then(|ruleset| ruleset.scope(SCOPES));
+    let ruleset =
+        ruleset.and_then(|ruleset| ruleset.handle_access(AccessNet::ConnectTcp | AccessNet::BindTcp));
+    ruleset.and_then(Ruleset::create).is_ok()
 }
 
 /// Restricts this process and its children. Returns whether anything is enforced.
@@ -33,9 +45,15 @@ pub(crate) fn restrict(
     proxy_port: Option<u16>,
     tree: &dyn FileTree,
 ) -> Result<bool, RulesetError> {
-    let all = AccessFs::from_all(NEWEST_ABI);
-    let mut ruleset =
-        Ruleset::default().handle_access(all)?.scope(Scope::Signal | Scope::AbstractUnixSocket)?;
+    let handled = AccessFs::from_all(NEWEST_ABI);
+    // A run of root without namespaces could otherwise create the device file of a disk.
+    let all = handled & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let compatibility = match spec.level {
+        SandboxLevel::Landlock => CompatLevel::HardRequirement,
+        _ => CompatLevel::BestEffort,
+    };
+    let ruleset = Ruleset::default().set_compatibility(compatibility);
+    let mut ruleset = ruleset.handle_access(handled)?.scope(SCOPES)?;
     // In a network namespace of its own, a run may use its loopback as it likes.
     let restricts_tcp = spec.level == SandboxLevel::Landlock && spec.network != NetworkAccess::Host;
     if restricts_tcp {
@@ -50,7 +68,11 @@ pub(crate) fn restrict(
     created = allow(created, Path::new("/"), AccessFs::ReadDir.into())?;
     let reads = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
     let is_writable = |path: &PathBuf| spec.writable.iter().any(|root| path.starts_with(root));
-    let hidden: Vec<_> = spec.unreadable.iter().filter(|path| !is_writable(path)).cloned().collect();
+    let mut hidden: Vec<_> = spec.unreadable.iter().filter(|path| !is_writable(path)).cloned().collect();
+    if spec.level == SandboxLevel::Landlock {
+        // Root could read disks and memory there. In its own `/dev`, a run has none.
+        hidden.push(PathBuf::from("/dev"));
+    }
     for path in all_except(Path::new("/"), &hidden, tree) {
         created = allow(created, &path, reads)?;
     }
@@ -72,9 +94,11 @@ pub(crate) fn restrict(
         }
     }
     if spec.level == SandboxLevel::Landlock {
-        for device in ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"]
-        {
+        for device in WRITABLE_DEVICES {
             created = allow(created, Path::new(device), all)?;
+        }
+        for device in READABLE_DEVICES {
+            created = allow(created, Path::new(device), AccessFs::ReadFile.into())?;
         }
     }
     Ok(created.restrict_self()?.ruleset != RulesetStatus::NotEnforced)

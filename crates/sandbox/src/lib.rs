@@ -12,6 +12,7 @@
 pub mod after_run;
 pub mod bubblewrap;
 pub mod call_observer;
+mod capabilities;
 mod file_tree;
 mod git_settings;
 pub mod inside;
@@ -25,6 +26,7 @@ mod profile;
 mod proposal;
 mod refusals;
 mod repositories;
+mod repository_search;
 mod seatbelt;
 mod system_call_filter;
 pub mod typed_signals;
@@ -35,5 +37,6 @@ pub use path_sets::{PathAccess, PathEntry, PathSets, SandboxRoots, UnexpressedRu
 pub use profile::{NetworkAccess, ProfileError, SandboxProfile, built_in_profiles};
 pub use proposal::ProfileProposal;
 pub use refusals::RefusedAccess;
-pub use repositories::{Repository, find_repositories};
+pub use repositories::Repository;
+pub use repository_search::find_repositories;
 pub use seatbelt::seatbelt_profile;

@@ -3,7 +3,10 @@
 //! Derives the paths of a sandbox from the rules of a policy and a profile.
 
 mod hidden_paths;
+mod programs;
 mod roots;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,24 +18,12 @@ use crate::file_tree::{FileTree, TreeEntryKind};
 use crate::path_pattern::{PatternTarget, expand, literal_start, matches};
 use crate::profile::SandboxProfile;
 use crate::refusals::ProtectedGlob;
+use crate::repositories::Repository;
 
 pub use self::roots::SandboxRoots;
 
 /// Directories of which a sandbox has its own, empty version.
 pub(crate) const PRIVATE_DIRECTORIES: &[&str] = &["/dev", "/proc", "/run", "/tmp", "/var/run", "/var/tmp"];
-
-/// Files of a repository with which harnesses and editors start programs, and which no rule protects. They stay writable,
-/// because many repositories contain them and git has to be able to replace them.
-const PROGRAM_SETTINGS: &[&str] = &[
-    ".devcontainer.json",
-    ".devcontainer/devcontainer.json",
-    ".envrc",
-    ".idea/workspace.xml",
-    ".mcp.json",
-    ".vscode/mcp.json",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
-];
 
 /// What a run may do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -44,6 +35,8 @@ pub enum PathAccess {
     Anchored,
     /// Write; changes to settings in it are undone after the run.
     Checked,
+    /// The run has an empty directory of its own here, which is removed after it.
+    Private,
     /// Read, but not write.
     ReadOnly,
     /// Neither read nor write: the path appears empty.
@@ -128,13 +121,16 @@ impl PathSets {
         derivation.own = profile.own.iter().map(|path| derivation.real(&expand_home(path))).collect();
         derivation.readable = profile.read.iter().map(|path| derivation.real(&expand_home(path))).collect();
         derivation.add_writable(profile);
+        derivation.add_private(profile);
+        derivation.add_programs();
         for path in &profile.read_only {
             let real = derivation.real(&expand_home(path));
-            derivation.add(&real, PathAccess::ReadOnly, path.ends_with('/'), "profile");
+            derivation.add_read_only(&real, path.ends_with('/'));
         }
         for rule in rules {
             derivation.add_rule(rule);
         }
+        derivation.add_named_programs();
         derivation.add_own_state();
         derivation.add_program_settings();
         derivation.finish()
@@ -146,9 +142,12 @@ impl PathSets {
         self.entries.iter().map(|entry| entry.reason.as_str()).chain(globs)
     }
 
-    /// Whether a path is hidden, or is in a hidden directory.
-    pub(crate) fn is_hidden(&self, path: &Path) -> bool {
-        self.with_access(PathAccess::Hidden).any(|entry| path.starts_with(&entry.path))
+    /// Whether a path is hidden, is in a hidden directory, or is in a directory of which the run has its own.
+    pub fn is_hidden(&self, path: &Path) -> bool {
+        let is_invisible = |entry: &&PathEntry| {
+            matches!(entry.access, PathAccess::Hidden | PathAccess::Private) && path.starts_with(&entry.path)
+        };
+        self.entries.iter().any(|entry| is_invisible(&entry))
     }
 
     /// Returns the entries with this access.
@@ -185,6 +184,21 @@ impl Derivation<'_> {
             let is_directory = kind.map_or(is_directory, |kind| kind == TreeEntryKind::Directory);
             self.add(&path, PathAccess::Write, is_directory, "profile");
             self.writable.push(path);
+        }
+    }
+
+    /// Adds directories with code that other sessions of the same program run: the run has empty ones of its own.
+    fn add_private(&mut self, profile: &SandboxProfile) {
+        for path in &profile.private {
+            let path = self.real(&expand_home(path, &self.roots.home));
+            let kind = self.tree.kind(&path);
+            let has_parent = path.parent().is_some_and(|parent| self.tree.kind(parent).is_some());
+            // A link could lead anywhere. The run cannot create what is in no writable directory.
+            if kind == Some(TreeEntryKind::Directory)
+                || kind.is_none() && (has_parent || self.is_writable(&path))
+            {
+                self.add(&path, PathAccess::Private, true, "profile");
+            }
         }
     }
 
@@ -227,11 +241,10 @@ impl Derivation<'_> {
         let rest = glob.strip_prefix("**/");
         let Some(rest) = rest else { return vec![join(&roots.project, glob)] };
         let mut found: Vec<_> = if let Some(rest) = rest.strip_prefix(".git/") {
-            let git_dirs = roots.repositories.iter().flat_map(|found| [&found.git_dir, &found.own_git_dir]);
+            let git_dirs = roots.repositories.iter().flat_map(Repository::hook_owners);
             git_dirs.map(|git_dir| join(git_dir, rest)).collect()
         } else {
-            let repositories = roots.repositories.iter().map(|found| &found.root);
-            repositories.chain([&roots.project]).map(|root| join(root, rest)).collect()
+            roots.working_trees().map(|root| join(root, rest)).collect()
         };
         found.sort();
         found.dedup();
@@ -347,20 +360,11 @@ impl Derivation<'_> {
         }
     }
 
-    fn add_program_settings(&mut self) {
-        let roots = self.roots;
-        let repositories = roots.repositories.iter().map(|found| &found.root);
-        for root in repositories.chain([&roots.project]) {
-            for name in PROGRAM_SETTINGS {
-                self.add(&root.join(name), PathAccess::Checked, false, "tenterhook");
-            }
-        }
-    }
-
     /// Adds the directories above protected paths, and removes entries that a directory above covers.
     fn finish(mut self) -> PathSets {
         let own = std::mem::take(&mut self.own);
-        let is_strict = |access| matches!(access, PathAccess::ReadOnly | PathAccess::Hidden);
+        let is_strict =
+            |access| matches!(access, PathAccess::Private | PathAccess::ReadOnly | PathAccess::Hidden);
         let strict: Vec<_> = self
             .entries
             .values()
@@ -377,7 +381,11 @@ impl Derivation<'_> {
         for entry in self.entries.into_values() {
             let above = entries.iter().rev().find(|above| entry.path.starts_with(&above.path));
             let is_covered = above.is_some_and(|above| match above.access {
-                PathAccess::ReadOnly => !own.contains(&entry.path) && entry.access != PathAccess::Hidden,
+                PathAccess::ReadOnly => {
+                    !own.contains(&entry.path)
+                        && !matches!(entry.access, PathAccess::Hidden | PathAccess::Private)
+                }
+                PathAccess::Private => true,
                 PathAccess::Hidden => !entry.reason.starts_with("exception of") && !own.contains(&entry.path),
                 _ => {
                     entry.access == PathAccess::Write
@@ -434,6 +442,10 @@ impl Derivation<'_> {
 
     fn is_writable(&self, path: &Path) -> bool {
         self.writable.iter().any(|root| path.starts_with(root))
+    }
+
+    fn is_writable_outside_project(&self, path: &Path) -> bool {
+        self.is_writable(path) && !path.starts_with(&self.roots.project)
     }
 
     /// Returns the innermost writable directory that contains a path.

@@ -22,7 +22,7 @@ pub struct Availability {
     pub level: SandboxLevel,
     /// Why namespaces are not available.
     pub namespaces_missing: Option<String>,
-    /// Whether the kernel enforces Landlock rules.
+    /// Whether Landlock alone can restrict a run.
     pub landlock: bool,
     /// What the user can do to get a stronger level.
     pub hint: Option<&'static str>,
@@ -33,9 +33,9 @@ pub fn find_bubblewrap() -> Option<PathBuf> {
     BUBBLEWRAP_PLACES.iter().map(PathBuf::from).find(|path| path.is_file())
 }
 
-/// Whether the kernel enforces Landlock rules.
+/// Whether Landlock alone can restrict a run: Linux 6.12 or newer.
 pub fn has_landlock() -> bool {
-    landlock_rules::is_available()
+    landlock_rules::is_available_alone()
 }
 
 /// Tries what a sandbox needs, and returns the strongest level that works.

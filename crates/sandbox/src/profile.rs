@@ -32,6 +32,8 @@ pub struct SandboxProfile {
     pub write_files: Vec<String>,
     /// Paths below writable directories that are read-only, such as programs. A directory ends with `/`.
     pub read_only: Vec<String>,
+    /// Directories of which the run has an empty one of its own, because other sessions run what is in them.
+    pub private: Vec<String>,
     /// Paths that are readable although a rule protects them from being read.
     pub read: Vec<String>,
     /// Paths that are writable although a rule protects them, because the program itself keeps its state there. Changes
@@ -149,8 +151,8 @@ impl SandboxProfile {
         if profile.version != 1 {
             return Err(invalid(1, format!("unsupported version {}", profile.version)));
         }
-        let paths = [&profile.write, &profile.write_files, &profile.read_only, &profile.read, &profile.own];
-        for path in paths.into_iter().flatten() {
+        let Self { write, write_files, read_only, private, read, own, .. } = &profile;
+        for path in [write, write_files, read_only, private, read, own].into_iter().flatten() {
             if !(path.starts_with("~/") || path.starts_with('/')) || path.split('/').any(|part| part == "..")
             {
                 return Err(invalid(1, format!("`{path}` must start with `~/` or `/`")));
@@ -161,10 +163,12 @@ impl SandboxProfile {
 
     /// Adds the entries of an included profile. Its network and variables count only if this profile has none.
     fn add(&mut self, other: Self) {
-        let Self { write, write_files, read_only, read, own, sockets, variables, network, .. } = other;
+        let Self { write, write_files, read_only, private, read, own, sockets, variables, network, .. } =
+            other;
         self.write.extend(write);
         self.write_files.extend(write_files);
         self.read_only.extend(read_only);
+        self.private.extend(private);
         self.read.extend(read);
         self.own.extend(own);
         self.sockets.extend(sockets);

@@ -11,8 +11,8 @@ use rustix::process::getuid;
 use serde::Serialize;
 
 use crate::call_observer::{ObservedCall, PathOperation};
-use crate::path_pattern::matches;
-use crate::path_sets::{PRIVATE_DIRECTORIES, PathAccess, PathEntry, PathSets};
+use crate::path_pattern::{literal_start, matches};
+use crate::path_sets::{PRIVATE_DIRECTORIES, PathAccess, PathEntry, PathSets, expand_home};
 
 /// A glob of a rule against writing.
 #[derive(Debug, Clone)]
@@ -48,7 +48,9 @@ impl PathSets {
         let is_refused = match entry.map(|entry| entry.access) {
             Some(PathAccess::Hidden) => true,
             Some(PathAccess::ReadOnly) | None => !is_read,
-            Some(PathAccess::Write | PathAccess::Anchored | PathAccess::Checked) => false,
+            Some(PathAccess::Write | PathAccess::Anchored | PathAccess::Checked | PathAccess::Private) => {
+                false
+            }
         };
         if !is_refused || !would_succeed(call.operation, &path) {
             return None;
@@ -58,8 +60,16 @@ impl PathSets {
         Some(RefusedAccess { path, operation: call.operation, protected_by })
     }
 
+    /// Whether a rule against writing names paths in a directory.
+    pub(crate) fn has_protected_below(&self, directory: &Path) -> bool {
+        self.protected_globs.iter().any(|protected| {
+            let start = literal_start(&protected.glob);
+            expand_home(start.to_str().unwrap_or_default(), &self.home).starts_with(directory)
+        })
+    }
+
     /// Returns the rule against writing a path that is read-only anyway.
-    fn rule_against_writing(&self, path: &Path) -> Option<String> {
+    pub(crate) fn rule_against_writing(&self, path: &Path) -> Option<String> {
         let is_matched = |glob: &str| matches(glob, path, &self.home);
         let protected = self.protected_globs.iter().find(|protected| {
             is_matched(&protected.glob) && !protected.except.iter().any(|glob| is_matched(glob))

@@ -1,33 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the git repositories in a project: itself, nested and bare repositories, submodules and worktrees.
+//! Git repositories, read as git reads them: `.git` files, `commondir`, submodules and worktrees.
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::file_tree::{FileTree, TreeEntryKind};
+use crate::file_tree::{FileTree, LinkAtEnd, TreeEntryKind, read_ordinary_file};
 
-/// Maximum depth at which nested repositories are searched.
-const MAX_DEPTH: usize = 6;
-/// Maximum number of directories that are read.
-const MAX_DIRECTORIES: usize = 4_000;
-/// Directories that packages and build results fill. They are searched last, and not as deep.
-const CROWDED: &[&str] =
-    &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache", "vendor", "dist", "build"];
-/// Depth at which nested repositories are searched in crowded directories, for `node_modules/@scope/package`.
-const CROWDED_DEPTH: usize = 2;
-/// Maximum number of crowded directories that are looked at.
-const MAX_CROWDED_DIRECTORIES: usize = 1_500;
 /// Names in a git directory.
 const GIT_DIRECTORY_NAMES: &[&str] = &["HEAD", "objects", "refs"];
+/// Start of a file that names a git directory.
+const GIT_FILE_START: &[u8] = b"gitdir: ";
 /// Maximum size of a file that names a git directory. Git has the same limit.
 const MAX_GIT_FILE_BYTES: u64 = 1 << 20;
+/// Maximum number of directories that are read below `modules` of a git directory.
+const MAX_MODULE_DIRECTORIES: usize = 500;
+/// Maximum number of parts in the name of a submodule, such as `third-party/library`.
+const MAX_MODULE_DEPTH: usize = 4;
 
 /// A repository in the project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Repository {
-    /// Directory of the working tree, or of a bare repository.
+    /// Directory of the working tree. The git directory itself if this is a bare repository, or if its working tree is not
+    /// known.
     pub root: PathBuf,
     /// Directory with the configuration and the hooks.
     pub git_dir: PathBuf,
@@ -38,52 +34,22 @@ pub struct Repository {
     pub is_worktree: bool,
 }
 
-/// Finds the repositories in a project. The second value is false if the project is too large to be searched.
-pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> (Vec<Repository>, bool) {
-    let mut found = Vec::new();
-    let mut waiting = vec![(project.to_owned(), 0)];
-    let mut crowded = VecDeque::new();
-    let mut read = 0;
-    let mut complete = true;
-    while let Some((directory, depth)) = waiting.pop() {
-        found.extend(repository_at(&directory, tree));
-        if depth == MAX_DEPTH {
-            complete = false;
-            continue;
-        }
-        read += 1;
-        if read > MAX_DIRECTORIES {
-            complete = false;
-            break;
-        }
-        for (name, path) in subdirectories(&directory, tree, &mut found) {
-            if CROWDED.iter().any(|crowded| name == *crowded) {
-                crowded.push_back((path, CROWDED_DEPTH));
-            } else {
-                waiting.push((path, depth + 1));
-            }
-        }
+impl Repository {
+    /// Whether the repository has a working tree that is known.
+    pub(crate) fn has_working_tree(&self) -> bool {
+        self.root != self.own_git_dir
     }
-    let mut looked_at = 0;
-    while let Some((directory, depth)) = crowded.pop_front() {
-        looked_at += 1;
-        if looked_at > MAX_CROWDED_DIRECTORIES {
-            complete = false;
-            break;
-        }
-        found.extend(repository_at(&directory, tree));
-        if depth > 0 {
-            let below = subdirectories(&directory, tree, &mut found);
-            crowded.extend(below.into_iter().map(|(_, path)| (path, depth - 1)));
-        }
+
+    /// Directories whose `hooks` git runs.
+    pub(crate) fn hook_owners(&self) -> Vec<&PathBuf> {
+        // The hooks of a worktree are those of its repository.
+        let is_plain_worktree = !self.has_working_tree() && self.own_git_dir != self.git_dir;
+        if is_plain_worktree { vec![&self.git_dir] } else { vec![&self.git_dir, &self.own_git_dir] }
     }
-    found.sort();
-    found.dedup();
-    (found, complete)
 }
 
 /// The repository whose working tree is this directory.
-fn repository_at(directory: &Path, tree: &dyn FileTree) -> Option<Repository> {
+pub(crate) fn repository_at(directory: &Path, tree: &dyn FileTree) -> Option<Repository> {
     let git = directory.join(".git");
     match tree.kind(&git)? {
         TreeEntryKind::Directory => Some(repository(directory, git, tree)),
@@ -98,23 +64,49 @@ fn repository_at(directory: &Path, tree: &dyn FileTree) -> Option<Repository> {
     }
 }
 
-/// Returns the directories in a directory, except its git directory. Adds the directory if it is a bare repository.
-fn subdirectories(
+/// The bare repository that a directory with these names is. With `commondir`, the rest is in the directory that it names.
+pub(crate) fn bare_repository(
     directory: &Path,
+    names: &[std::ffi::OsString],
     tree: &dyn FileTree,
-    found: &mut Vec<Repository>,
-) -> Vec<(OsString, PathBuf)> {
-    let names = tree.names(directory);
+) -> Option<Repository> {
     let has = |name: &str| names.iter().any(|other| other == name);
-    // With `commondir`, the rest is in the directory that it names.
-    if GIT_DIRECTORY_NAMES.iter().all(|name| has(name)) || has("HEAD") && has("commondir") {
-        found.push(repository(directory, directory.to_owned(), tree));
+    let is_bare = GIT_DIRECTORY_NAMES.iter().all(|name| has(name)) || has("HEAD") && has("commondir");
+    is_bare.then(|| repository(directory, directory.to_owned(), tree))
+}
+
+/// Returns the git directories of submodules and worktrees in a git directory. Their working trees may be missing, or be
+/// outside the project.
+pub(crate) fn nested_git_directories(git_dir: &Path, tree: &dyn FileTree) -> Vec<Repository> {
+    let mut found = Vec::new();
+    let worktrees = git_dir.join("worktrees");
+    for name in tree.names(&worktrees) {
+        let directory = worktrees.join(name);
+        if tree.kind(&directory) == Some(TreeEntryKind::Directory) {
+            found.push(repository(&directory, directory.clone(), tree));
+        }
     }
-    let paths = names.into_iter().filter(|name| name != ".git").map(|name| {
-        let path = directory.join(&name);
-        (name, path)
-    });
-    paths.filter(|(_, path)| tree.kind(path) == Some(TreeEntryKind::Directory)).collect()
+    let mut waiting = vec![(git_dir.join("modules"), 0)];
+    let mut read = 0;
+    while let Some((directory, depth)) = waiting.pop() {
+        read += 1;
+        if read > MAX_MODULE_DIRECTORIES {
+            break;
+        }
+        for name in tree.names(&directory) {
+            let path = directory.join(name);
+            if tree.kind(&path) != Some(TreeEntryKind::Directory) {
+                continue;
+            }
+            if tree.kind(&path.join("HEAD")).is_some() {
+                found.push(repository(&path, path.clone(), tree));
+                waiting.push((path.join("modules"), 0));
+            } else if depth < MAX_MODULE_DEPTH {
+                waiting.push((path, depth + 1));
+            }
+        }
+    }
+    found
 }
 
 /// Files that say where git finds the configuration of a repository.
@@ -125,9 +117,9 @@ pub(crate) fn identity_files(repository: &Repository) -> [PathBuf; 3] {
 
 /// A repository with this git directory. A file in it may name another directory with configuration and hooks.
 fn repository(root: &Path, own_git_dir: PathBuf, tree: &dyn FileTree) -> Repository {
-    let common =
-        read_line(&own_git_dir.join("commondir")).map(|common| tree.canonical(&own_git_dir.join(common)));
-    let back = read_line(&own_git_dir.join("gitdir"));
+    let common = read_path(&own_git_dir.join("commondir"), b"")
+        .map(|common| tree.canonical(&own_git_dir.join(common)));
+    let back = read_path(&own_git_dir.join("gitdir"), b"");
     let is_named = back
         .is_some_and(|back| tree.canonical(&own_git_dir.join(back)) == tree.canonical(&root.join(".git")));
     let git_dir = common.unwrap_or_else(|| own_git_dir.clone());
@@ -140,16 +132,40 @@ fn repository(root: &Path, own_git_dir: PathBuf, tree: &dyn FileTree) -> Reposit
 
 /// Reads a `.git` file, which names the git directory of a worktree or submodule.
 fn linked_repository(root: &Path, file: &Path, tree: &dyn FileTree) -> Option<Repository> {
-    let line = read_line(file)?;
-    let own_git_dir = root.join(line.strip_prefix("gitdir:")?.trim());
+    let own_git_dir = root.join(read_path(file, GIT_FILE_START)?);
     Some(repository(root, own_git_dir.canonicalize().ok()?, tree))
 }
 
-fn read_line(path: &Path) -> Option<String> {
+/// Reads a path from a file as git does: any bytes, up to the line breaks at the end or a zero byte.
+fn read_path(file: &Path, start: &[u8]) -> Option<PathBuf> {
     // Git follows links here.
-    let found = std::fs::metadata(path).ok()?;
-    if !found.is_file() || found.len() > MAX_GIT_FILE_BYTES {
-        return None;
+    let content = read_ordinary_file(file, MAX_GIT_FILE_BYTES, LinkAtEnd::Follow).ok()??;
+    let path = path_in(content.strip_prefix(start)?);
+    (!path.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(path)))
+}
+
+fn path_in(content: &[u8]) -> &[u8] {
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let end = content.iter().rposition(|byte| !is_break(byte)).map_or(0, |last| last + 1);
+    let line = content.get(..end).unwrap_or_default();
+    line.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_in_files_of_git_are_any_bytes() {
+        for (content, path) in [
+            (&b"../a\n"[..], &b"../a"[..]),
+            (b"../a \r\n\n", b"../a "),
+            (b"\xff/b", b"\xff/b"),
+            (b"a\0b\n", b"a"),
+            (b"a\nb\n", b"a\nb"),
+            (b"\n", b""),
+        ] {
+            assert_eq!(path_in(content), path);
+        }
     }
-    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
 }

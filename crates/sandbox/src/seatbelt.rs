@@ -43,7 +43,10 @@ fn add_entry(text: &mut String, entry: &PathEntry) {
     let _ = match entry.access {
         PathAccess::Write | PathAccess::Anchored => writeln!(text, "(allow file-write* {filter})"),
         PathAccess::Checked => Ok(()),
-        PathAccess::ReadOnly => writeln!(text, "(deny file-write* {filter})\n(allow file-read* {filter})"),
+        // Seatbelt has no directories of its own.
+        PathAccess::ReadOnly | PathAccess::Private => {
+            writeln!(text, "(deny file-write* {filter})\n(allow file-read* {filter})")
+        }
         PathAccess::Hidden => writeln!(text, "(deny file-read* file-write* {filter})"),
     };
 }

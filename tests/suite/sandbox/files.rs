@@ -174,3 +174,38 @@ fn a_home_directory_is_not_a_project() {
         }
     }
 }
+
+/// Claude Code sources `shell-snapshots` before each command of a session, `npx` runs `_npx` again, and a user's own `PATH`
+/// may lead into the directory of an agent.
+#[test]
+fn programs_on_the_path_and_code_of_other_sessions_are_out_of_reach() {
+    for sandbox in Sandbox::all() {
+        sandbox.test.write("person/.claude/shell-snapshots/snapshot-1.sh", "true\n");
+        sandbox.test.write("person/.claude/tools/tool", "#!/bin/sh\n");
+        sandbox.test.write("person/.claude/versions/1/claude", "#!/bin/sh\n");
+        sandbox.test.write("person/.npm/_npx/1/tool.js", "1\n");
+        sandbox.test.write("person/.local/bin/other", "#!/bin/sh\n");
+        let link = sandbox.test.path("person/.local/bin/claude");
+        std::os::unix::fs::symlink("../../.claude/versions/1/claude", link).unwrap();
+        sandbox.give_away(sandbox.test.path("."));
+        let script = "for f in ~/.claude/tools/tool ~/.claude/tools/new ~/.claude/versions/1/claude ~/.claude/bin/new; do \
+            mkdir -p ${f%/*} && echo x >$f && echo DONE $f; done; \
+            mv ~/.claude/tools ~/.claude/t && echo DONE; mv ~/.claude/versions ~/.claude/v && echo DONE; \
+            ls -A ~/.claude/shell-snapshots ~/.npm/_npx; \
+            echo x >~/.claude/shell-snapshots/snapshot-1.sh && echo x >~/.npm/_npx/new && echo own";
+        let mut command = sandbox.sandboxed(&["--profile", "claude-code"], &["/bin/sh", "-c", script]);
+        let home = sandbox.test.path("person");
+        let home = home.display();
+        command
+            .env("PATH", format!("{home}/.claude/tools:{home}/.claude/bin:{home}/.local/bin:/usr/bin:/bin"));
+        let ran = sandbox.test.run_command(command, b"");
+        assert!(!ran.stdout.contains("DONE"), "{}{}", ran.stdout, ran.stderr);
+        assert!(!ran.stdout.contains("snapshot-1.sh") && !ran.stdout.contains("\n1\n"), "{}", ran.stdout);
+        assert!(ran.stdout.ends_with("own\n"), "{}{}", ran.stdout, ran.stderr);
+        let text = |name: &str| std::fs::read_to_string(sandbox.test.path(name)).unwrap();
+        assert_eq!(text("person/.claude/shell-snapshots/snapshot-1.sh"), "true\n");
+        assert_eq!(text("person/.claude/versions/1/claude"), "#!/bin/sh\n");
+        assert!(!sandbox.test.path("person/.npm/_npx/new").exists());
+        assert!(!sandbox.test.path("person/.claude/bin").exists(), "the placeholder is removed");
+    }
+}

@@ -27,7 +27,7 @@ fn git_commits_branches_and_pushes() {
 }
 
 #[test]
-fn cargo_builds_a_crate() {
+fn cargo_builds_and_tests_a_crate() {
     let cargo = std::env::var("CARGO").unwrap_or_default();
     let Some(directory) = Path::new(&cargo).parent().filter(|directory| directory.join("rustc").exists())
     else {
@@ -35,8 +35,8 @@ fn cargo_builds_a_crate() {
         return;
     };
     for sandbox in Sandbox::all() {
-        let script = "mkdir -p c/src; printf '[package]\\nname = \"c\"\\nedition = \"2021\"\\n[workspace]\\n' >c/Cargo.toml; echo 'fn main() { println!(\"built\"); }' >c/src/main.rs; \
-            cd c; cargo run -q --offline";
+        let script = "mkdir -p c/src; printf '[package]\\nname = \"c\"\\nedition = \"2021\"\\n[workspace]\\n' >c/Cargo.toml; echo 'fn main() { println!(\"built\"); } #[test] fn adds() { assert_eq!(1 + 1, 2); }' >c/src/main.rs; \
+            cd c; cargo run -q --offline; cargo test --offline 2>/dev/null | grep -c '1 passed'";
         let mut command = sandbox.sandboxed(&[], &["/bin/sh", "-ec", script]);
         command.env("PATH", format!("{}:/usr/bin:/bin", directory.display()));
         if sandbox.plain(&format!("test -x {}", directory.join("rustc").display())).exit != 0 {
@@ -44,7 +44,7 @@ fn cargo_builds_a_crate() {
             continue;
         }
         let ran = sandbox.test.run_command(command, b"");
-        assert_eq!((ran.exit, ran.stdout.as_str()), (0, "built\n"), "{}", ran.stderr);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (0, "built\n1\n"), "{}", ran.stderr);
     }
 }
 
@@ -56,8 +56,8 @@ fn node_and_npm_scripts_run() {
     }
     work(
         "printf '{\"name\": \"p\", \"version\": \"1.0.0\", \"scripts\": {\"test\": \"node -e \\\\\"console.log(6*7)\\\\\"\"}}' >package.json; \
-         npm test --silent; mkdir dep; printf '{\"name\": \"dep\", \"version\": \"1.0.0\"}' >dep/package.json; npm install --silent --offline ./dep; ls node_modules",
-        "42\ndep\n",
+         npm test --silent; mkdir dep; printf '{\"name\": \"dep\", \"version\": \"1.0.0\"}' >dep/package.json; npm install --silent --offline ./dep; ls node_modules; rm -r node_modules; npm ci --silent --offline; ls node_modules",
+        "42\ndep\ndep\n",
     );
 }
 
@@ -65,8 +65,9 @@ fn node_and_npm_scripts_run() {
 fn python_creates_an_environment() {
     work(
         "python3 -m venv --without-pip env; env/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)'; \
+         printf 'import unittest\nclass T(unittest.TestCase):\n def test_a(self): pass\n' >test_a.py; env/bin/python -m unittest -q 2>&1 | grep -c OK; \
          python3 -c 'import multiprocessing, tempfile; print(multiprocessing.Pool(2).map(abs, [-1, 2])); tempfile.mkdtemp()'",
-        "True\n[1, 2]\n",
+        "True\n1\n[1, 2]\n",
     );
 }
 

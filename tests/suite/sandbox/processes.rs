@@ -115,3 +115,34 @@ fn privileged_actions_are_refused_inside() {
         assert!(ran.stdout.contains("error"), "{}{}", ran.stdout, ran.stderr);
     }
 }
+
+/// Types Ctrl-C on the terminal of a run, whose standard input is the terminal or a file.
+#[test]
+fn a_typed_interrupt_reaches_the_command_whatever_its_input_is() {
+    const TYPE_INTERRUPT: &str = r"
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    if sys.argv[1] == 'file':
+        os.dup2(os.open('/dev/null', os.O_RDONLY), 0)
+    os.execv(sys.argv[2], sys.argv[2:])
+until = time.time() + 20
+while not os.path.exists('started') and time.time() < until:
+    time.sleep(0.02)
+os.write(fd, b'\x03')
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+    for sandbox in Sandbox::all() {
+        for input in ["terminal", "file"] {
+            let script =
+                "trap 'echo caught >caught; exit 9' INT; touch started; while :; do sleep 0.02; done";
+            let args =
+                ["-c", TYPE_INTERRUPT, input, PROGRAM, "run", "--sandbox", "--", "/bin/sh", "-c", script];
+            let ran = sandbox.test.run_command(sandbox.command(Path::new("/usr/bin/python3"), &args), b"");
+            assert_eq!(ran.stdout, "9\n", "{input}: {}", ran.stderr);
+            for file in ["started", "caught"] {
+                std::fs::remove_file(sandbox.test.path("work").join(file)).unwrap();
+            }
+        }
+    }
+}

@@ -214,3 +214,40 @@ fn the_status_line_names_the_level_inside() {
         until("the line names the level", || (line(sandbox.run(script)) == inside).then_some(()));
     }
 }
+
+/// A public address that only an interface of the test's own network namespace has.
+const PUBLIC_ADDRESS: &str = "9.9.9.9";
+
+#[test]
+fn a_public_address_of_the_machine_is_refused_unless_a_rule_allows_it() {
+    if !rustix::process::getuid().is_root() || find_program("ip").is_none() || find_program("curl").is_none()
+    {
+        tenterhook_test_support::skip_test(
+            "needs root, ip and curl: a network namespace with a public address",
+        );
+        return;
+    }
+    let Some(sandbox) = Sandbox::all().into_iter().next() else { return };
+    let run = |rules: &str| {
+        sandbox.test.write("home/policy.yaml", &format!("version: 1\nrules: {rules}\n"));
+        let script = format!(
+            "ip link set lo up && ip addr add {PUBLIC_ADDRESS}/32 dev lo && echo hello >index.html && \
+             {{ python3 -m http.server 8124 --bind {PUBLIC_ADDRESS} >server.log 2>&1 & }} ; \
+             for n in $(seq 100); do curl -s -o /dev/null http://{PUBLIC_ADDRESS}:8124/ && break; sleep 0.05; done; \
+             '{PROGRAM}' run --sandbox --network proxy -- curl -sS http://{PUBLIC_ADDRESS}:8124/index.html; kill $!"
+        );
+        let args = ["--net", "/bin/sh", "-c", &script];
+        sandbox.test.run_command(sandbox.command(Path::new("/usr/bin/unshare"), &args), b"")
+    };
+    let refused = run("[]");
+    assert!(
+        refused.stdout.contains("`9.9.9.9` is not a public address (this-machine)"),
+        "{}{}",
+        refused.stdout,
+        refused.stderr
+    );
+    let rule =
+        "[{ id: own-server, verdict: allow, match: { tool: NetworkConnect, url: { host: 9.9.9.9 } } }]";
+    let allowed = run(rule);
+    assert_eq!(allowed.stdout, "hello\n", "{}", allowed.stderr);
+}

@@ -2,7 +2,9 @@
 
 //! Parses host names and IP addresses into a normalized spelling.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
+
+use tenterhook_host_address::parse_ipv4;
 
 /// A host in its normalized spelling.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub(super) fn parse_host(text: &str) -> Option<ParsedHost> {
     {
         return None;
     }
-    let address = parse_v4(name).map(IpAddr::V4).or_else(|| parse_v6(name));
+    let address = parse_ipv4(name).map(IpAddr::V4).or_else(|| parse_v6(name));
     Some(match address {
         Some(address) => ParsedHost {
             name: address.to_string(),
@@ -76,36 +78,6 @@ pub(super) fn percent_decode(text: &str) -> String {
         rest = if value.is_some() { after.get(2..).unwrap_or_default() } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Parses `127.0.0.1`, `127.1`, `0177.0.0.1`, `0x7f.1` and `2130706433`: one to four numbers, the last of which fills
-/// the remaining bytes.
-fn parse_v4(name: &str) -> Option<Ipv4Addr> {
-    let mut parts = name.split('.').map(parse_number).collect::<Option<Vec<_>>>()?;
-    let last = parts.pop()?;
-    if parts.len() > 3 {
-        return None;
-    }
-    let mut value = 0u64;
-    for part in &parts {
-        if *part > 255 {
-            return None;
-        }
-        value = value << 8 | part;
-    }
-    let left = 8 * (4 - parts.len());
-    (last < 1 << left).then_some(())?;
-    u32::try_from(value << left | last).ok().map(Ipv4Addr::from_bits)
-}
-
-fn parse_number(part: &str) -> Option<u64> {
-    let (digits, radix) = match part.strip_prefix("0x") {
-        Some("") => return Some(0),
-        Some(digits) => (digits, 16),
-        None if part.len() > 1 && part.starts_with('0') => (part, 8),
-        None => (part, 10),
-    };
-    digits.chars().all(|c| c.is_digit(radix)).then(|| u64::from_str_radix(digits, radix).ok())?
 }
 
 /// Parses an IPv6 address; an address that embeds an IPv4 address is converted to the IPv4 address.

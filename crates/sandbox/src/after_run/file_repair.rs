@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Replaces files and moves them aside, although the run may have prepared their directory against it.
+//! Replaces files and moves them aside, although the run may have prepared their directory against it, and although another
+//! run may change the project at the same time.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open};
 
 use crate::file_tree::{DiskTree, FileTree as _, TreeEntryKind};
 
@@ -21,30 +25,84 @@ pub(super) struct FileRepair<'a> {
     pub(super) project: &'a Path,
 }
 
-impl FileRepair<'_> {
-    /// Replaces a file of any kind. Without a mode, the file keeps that of an ordinary file before it.
-    pub(super) fn replace(&self, path: &Path, content: &[u8], mode: Option<u32>) -> io::Result<()> {
-        self.check_place(path)?;
-        if DiskTree.kind(path) == Some(TreeEntryKind::Directory) {
-            self.move_aside(path)?;
+/// A directory that stays the same when a directory above it is replaced.
+pub(super) struct OpenDirectory(OwnedFd);
+
+impl OpenDirectory {
+    /// Returns the path of a name in the directory.
+    pub(super) fn join(&self, name: &OsStr) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Returns a path that leads to the directory in this process.
+    pub(super) fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+    }
+
+    /// Changes the directory. If this account owns it and may not write it, it is made writable first.
+    fn change(&self, change: impl Fn() -> io::Result<()>) -> io::Result<()> {
+        match change() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let mode = std::fs::metadata(self.path())?.mode();
+                std::fs::set_permissions(
+                    self.path(),
+                    std::fs::Permissions::from_mode(mode & 0o7777 | 0o700),
+                )?;
+                change()
+            }
+            result => result,
         }
-        let current = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file);
+    }
+}
+
+impl FileRepair<'_> {
+    /// Replaces a file of any kind. Without a mode, the file keeps that of an ordinary file before it. If this fails, for
+    /// example because the file system is full, the file is moved aside.
+    pub(super) fn replace(&self, path: &Path, content: &[u8], mode: Option<u32>) -> io::Result<()> {
+        let (directory, name) = self.open_place(path)?;
+        let place = directory.join(name);
+        if DiskTree.kind(&place) == Some(TreeEntryKind::Directory) {
+            Self::move_within(&directory, name)?;
+        }
+        let current = std::fs::symlink_metadata(&place).ok().filter(std::fs::Metadata::is_file);
         let mode = mode.or(current.map(|found| found.mode() & 0o755)).unwrap_or(0o644);
-        let new = with_ending(path, &format!(".{:016x}", random_number()));
-        in_writable_directory(path, || {
+        let new = directory.join(&with_ending(name, &format!(".{:016x}", random_number())));
+        let replaced = directory.change(|| {
             let mut options = std::fs::OpenOptions::new();
             let mut file = options.write(true).create_new(true).mode(0o600).open(&new)?;
             file.write_all(content)?;
             file.set_permissions(std::fs::Permissions::from_mode(mode))?;
             file.sync_all()?;
-            std::fs::rename(&new, path)
+            std::fs::rename(&new, &place)
+        });
+        replaced.or_else(|error| {
+            // It may not exist.
+            let _ = std::fs::remove_file(&new);
+            Self::move_within(&directory, name)?;
+            Err(io::Error::other(format!("{error}; the file was renamed instead")))
         })
     }
 
     /// Renames a file so that no program reads it.
     pub(super) fn move_aside(&self, path: &Path) -> io::Result<()> {
-        self.check_place(path)?;
-        if DiskTree.kind(path).is_none() {
+        match self.open_place(path) {
+            Ok((directory, name)) => Self::move_within(&directory, name),
+            // Nothing can be in a directory that does not exist.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves a file aside and creates a link in its place.
+    pub(super) fn replace_by_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        let (directory, name) = self.open_place(path)?;
+        Self::move_within(&directory, name)?;
+        directory.change(|| std::os::unix::fs::symlink(target, directory.join(name)))
+    }
+
+    fn move_within(directory: &OpenDirectory, name: &OsStr) -> io::Result<()> {
+        let place = directory.join(name);
+        if DiskTree.kind(&place).is_none() {
             return Ok(());
         }
         let numbered = (0..NUMBERED_NAMES).map(|number| match number {
@@ -52,42 +110,37 @@ impl FileRepair<'_> {
             number => format!("{REMOVED_SUFFIX}.{number}"),
         });
         let random = std::iter::once_with(|| format!("{REMOVED_SUFFIX}.{:016x}", random_number()));
-        let names = numbered.chain(random).map(|ending| with_ending(path, &ending));
-        let mut free = names.filter(|aside| DiskTree.kind(aside).is_none());
+        let places = numbered.chain(random).map(|ending| directory.join(&with_ending(name, &ending)));
+        let mut free = places.filter(|aside| DiskTree.kind(aside).is_none());
         let aside = free.next().ok_or(io::ErrorKind::AlreadyExists)?;
-        in_writable_directory(path, || std::fs::rename(path, &aside))
+        directory.change(|| std::fs::rename(&place, &aside))
     }
 
-    /// Fails if the run replaced a directory above a file by a link that leads out of the project.
-    fn check_place(&self, path: &Path) -> io::Result<()> {
-        let Some(directory) = path.parent() else { return Ok(()) };
-        match directory.canonicalize() {
-            Ok(real) if real == directory || real.starts_with(self.project) => Ok(()),
-            Ok(_) => Err(io::Error::other("a directory above it was replaced by a link")),
-            // Nothing can be in a directory that does not exist.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
+    /// Opens the directory of a file.
+    fn open_place<'a>(&self, path: &'a Path) -> io::Result<(OpenDirectory, &'a OsStr)> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        Ok((self.open_directory(directory)?, name))
+    }
+
+    /// Opens a directory. Fails if it is now elsewhere, because a directory above it was replaced by a link that leads out
+    /// of the project.
+    pub(super) fn open_directory(&self, directory: &Path) -> io::Result<OpenDirectory> {
+        let opened = open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let opened = OpenDirectory(opened);
+        let real = std::fs::read_link(opened.path())?;
+        if real == directory || real.starts_with(self.project) {
+            return Ok(opened);
         }
+        Err(io::Error::other("a directory above it was replaced by a link"))
     }
 }
 
-/// Changes a directory. If this account owns it and may not write it, it is made writable first.
-fn in_writable_directory(path: &Path, change: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    match change() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let directory = path.parent().ok_or(error)?;
-            let mode = std::fs::symlink_metadata(directory)?.mode();
-            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode & 0o7777 | 0o700))?;
-            change()
-        }
-        result => result,
-    }
-}
-
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = OsString::from(path);
+fn with_ending(name: &OsStr, ending: &str) -> OsString {
+    let mut name = name.to_owned();
     name.push(ending);
-    PathBuf::from(name)
+    name
 }
 
 fn random_number() -> u64 {

@@ -15,6 +15,7 @@ const STATE_KEYS: &[&str] = &[
     "apiKeyHelper",
     "awsAuthRefresh",
     "awsCredentialExport",
+    "env",
     "hooks",
     "mcpServers",
     "otelHeadersHelper",

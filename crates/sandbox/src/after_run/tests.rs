@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::*;
+use crate::repository_search::find_repositories;
 
 fn shell(directory: &Path, script: &str) {
     let mut command = Command::new("sh");
@@ -100,4 +101,27 @@ fn state_that_cannot_be_read_is_restored() {
         assert!(before.restore(&path, Path::new("/project"), &repair).is_some(), "{state}");
         assert!(!std::fs::read_to_string(&path).unwrap().contains("evil"), "{state}");
     }
+}
+
+#[test]
+fn a_directory_that_another_run_replaces_redirects_no_change() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    for name in ["work/a", "outside"] {
+        std::fs::create_dir_all(root.join(name)).unwrap();
+        std::fs::write(root.join(name).join("config"), "old").unwrap();
+    }
+    let project = root.join("work");
+    let repair = FileRepair { project: &project };
+    let opened = repair.open_directory(&project.join("a")).unwrap();
+    std::fs::rename(project.join("a"), project.join("b")).unwrap();
+    std::os::unix::fs::symlink(root.join("outside"), project.join("a")).unwrap();
+    // Opened before: the same directory.
+    std::fs::write(opened.join(std::ffi::OsStr::new("config")), "new").unwrap();
+    assert_eq!(std::fs::read_to_string(project.join("b/config")).unwrap(), "new");
+    // Opened after: refused.
+    let config = project.join("a/config");
+    assert!(repair.replace(&config, b"x", None).is_err() && repair.move_aside(&config).is_err());
+    assert_eq!(std::fs::read_to_string(root.join("outside/config")).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(root.join("outside")).unwrap().count(), 1);
 }

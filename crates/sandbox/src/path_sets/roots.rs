@@ -15,12 +15,16 @@ pub struct SandboxRoots {
     pub project: PathBuf,
     /// Repositories in the project.
     pub repositories: Vec<Repository>,
+    /// Whether the whole project was searched for repositories.
+    pub is_searched: bool,
     /// State directory of Tenterhook.
     pub state: PathBuf,
     /// Configuration directory of Tenterhook.
     pub config: PathBuf,
     /// Paths in the state directory that the run may not read.
     pub secret_state: Vec<PathBuf>,
+    /// Directories of the `PATH`.
+    pub program_directories: Vec<PathBuf>,
 }
 
 impl SandboxRoots {
@@ -29,6 +33,12 @@ impl SandboxRoots {
         let mut git_dirs = self.repositories.iter().filter(|found| self.may_write_git_dir(found));
         path.starts_with(&self.project)
             || git_dirs.any(|found| path.starts_with(&found.git_dir) || path.starts_with(&found.own_git_dir))
+    }
+
+    /// The project and the working trees of its repositories.
+    pub(super) fn working_trees(&self) -> impl Iterator<Item = &PathBuf> {
+        let repositories = self.repositories.iter().filter(|found| found.has_working_tree());
+        repositories.map(|found| &found.root).chain([&self.project])
     }
 
     /// Whether a run may write the git directory of a repository although it is outside the project. Both directories are
