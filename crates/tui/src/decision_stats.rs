@@ -2,7 +2,7 @@
 
 //! Counts decisions per minute and measures their durations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tenterhook_event::Decision;
 
@@ -10,13 +10,21 @@ use crate::parse::DecisionRow;
 
 /// Maximum number of minutes kept.
 const MAX_MINUTES: u64 = 240;
+/// Maximum number of records that are remembered as counted. Older records are not counted.
+const MAX_COUNTED: usize = 20_000;
 /// Number of histogram bins per doubling of the duration.
 const BINS_PER_DOUBLING: u64 = 4;
+
+/// Ranges of minutes that charts show.
+const SHOWN_MINUTES: [usize; 4] = [15, 30, 60, 120];
+const MAX_SHOWN_MINUTES: usize = 240;
 
 /// Decision statistics by minute.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecisionStats {
     minutes: BTreeMap<u64, MinuteStats>,
+    /// Numbers of the latest counted records.
+    counted: BTreeSet<u64>,
 }
 
 /// Statistics of one minute, or the sum of several minutes.
@@ -32,7 +40,16 @@ pub(crate) struct MinuteStats {
 }
 
 impl DecisionStats {
+    /// Counts a decision, once.
     pub(crate) fn add(&mut self, line: &DecisionRow) {
+        let is_forgotten =
+            self.counted.len() >= MAX_COUNTED && self.counted.first().is_some_and(|first| line.seq < *first);
+        if is_forgotten || !self.counted.insert(line.seq) {
+            return;
+        }
+        if self.counted.len() > MAX_COUNTED {
+            self.counted.pop_first();
+        }
         let minute = line.ts / 60_000;
         let latest = self.minutes.last_key_value().map_or(minute, |(latest, _)| *latest).max(minute);
         if minute + MAX_MINUTES < latest {
@@ -48,6 +65,13 @@ impl DecisionStats {
         let number = u64::try_from(number).unwrap_or(MAX_MINUTES).min(MAX_MINUTES);
         let first = (now + 1).saturating_sub(number);
         (first..=now).map(|minute| self.minutes.get(&minute).cloned().unwrap_or_default()).collect()
+    }
+
+    /// Returns the number of minutes to show: the smallest usual range that contains the first counted minute.
+    pub(crate) fn shown_minutes(&self, now_ms: u64) -> usize {
+        let age = self.since().map_or(0, |since| now_ms.saturating_sub(since) / 60_000);
+        let age = usize::try_from(age).unwrap_or(MAX_SHOWN_MINUTES);
+        SHOWN_MINUTES.into_iter().find(|minutes| age < *minutes).unwrap_or(MAX_SHOWN_MINUTES)
     }
 
     /// Returns the time of the first counted minute, in milliseconds.

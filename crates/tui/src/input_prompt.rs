@@ -17,6 +17,8 @@ pub(crate) struct InputPrompt {
 pub(crate) enum PromptPurpose {
     /// A filter: words that the listed rows must contain.
     Filter,
+    /// A command of the command line.
+    Command,
     /// A message to the agent whose call is denied; contains the approval id.
     Note(String),
     /// The name of a privileged action, typed to confirm the action.
@@ -43,6 +45,7 @@ impl InputPrompt {
     pub(crate) fn question(&self) -> String {
         match &self.purpose {
             PromptPurpose::Filter => "filter (all words must occur): ".to_owned(),
+            PromptPurpose::Command => ":".to_owned(),
             PromptPurpose::Note(_) => "deny; message for the agent (optional): ".to_owned(),
             PromptPurpose::Word(action) => {
                 format!(
@@ -52,6 +55,9 @@ impl InputPrompt {
             }
             PromptPurpose::Code(_) => "Code from your authenticator app: ".to_owned(),
             PromptPurpose::Yes(UserAction::Enforce) => "Switch to enforce mode? y / n ".to_owned(),
+            PromptPurpose::Yes(UserAction::AddRule(shown)) => {
+                format!("Add the rule `{}` to your policy? y / n ", crate::plain::single_line(&shown.id))
+            }
             PromptPurpose::Yes(UserAction::Restore(shown)) => restore_question(shown),
             PromptPurpose::Yes(_) => "Continue? y / n ".to_owned(),
         }

@@ -21,8 +21,8 @@ mod view;
 
 pub use key_press::KeyPress;
 pub use message::{
-    ApproveFor, FetchTarget, GivenProof, ProofNeeded, RequestError, ShownCall, TuiCommand, TuiMessage,
-    UserAction, WallClock,
+    ApproveFor, ExplainSubject, FetchTarget, GivenProof, ListedCalls, MouseAction, MouseInput, ProofNeeded,
+    RequestError, ShownCall, ShownRule, ShownSnapshot, TuiCommand, TuiMessage, UserAction, WallClock,
 };
 pub use state::TuiState;
 pub use update::update;

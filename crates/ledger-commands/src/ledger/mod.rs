@@ -16,6 +16,7 @@ mod retention;
 mod show;
 mod stats;
 mod tail;
+mod tail_calls;
 mod verify;
 
 use std::path::{Path, PathBuf};

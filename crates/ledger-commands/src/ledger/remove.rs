@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_event::Timestamp;
+use tenterhook_fleet_state::FleetDir;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_records::recorded::JsonField as _;
@@ -49,6 +50,7 @@ pub(super) struct EraseArgs {
 const PRUNE_EXAMPLES: &str = "\
 Removes the records from before that time, with their payloads. Hashes stay, so that the rest still \
 verifies. Records that the verifier needs stay too (start, changes of keys, erasures, prunings).
+On a machine of a fleet, records that the fleet has not acknowledged are refused without --force.
 
 Examples:
   tenterhook ledger prune --keep-days 90 --reason 'retention: 90 days'
@@ -68,6 +70,9 @@ pub(super) struct PruneArgs {
     /// Reason; it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: String,
+    /// Remove records too that the fleet of this machine has not acknowledged
+    #[arg(long)]
+    force: bool,
     /// Accepted for scripts; a typed confirmation or a code is still needed
     #[arg(long, short, hide = true)]
     yes: bool,
@@ -85,7 +90,8 @@ pub(super) fn erase(
     record_range::check_exists(to, book.reader()?.size().map_err(read_error)?)?;
     let notice = format!("The payloads of records {from} to {to} will be erased. This cannot be undone.\n");
     context.terminal.eprint(&notice)?;
-    let removed = remove_records(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
+    let removal = (Action::LedgerErase, false);
+    let removed = remove_records(context, removal, (from, to), &args.reason, &args.proof, file)?;
     report_removal(context, &format!("erased the payloads of records {from} to {to}"), &removed)
 }
 
@@ -104,24 +110,36 @@ pub(super) fn prune(
         context.terminal.print(&format!("no records before {time}; nothing was pruned\n"))?;
         return Ok(ExitCode::SUCCESS);
     };
+    if !args.force {
+        let checked = FleetDir::of_state(&context.home()?.state).check_removable(to);
+        checked.map_err(|error| {
+            CommandError::conflict(error.to_string())
+                .hint("`tenterhook fleet status` shows how far the upload is; `--force` removes them anyway")
+        })?;
+    }
     context.terminal.eprint(&format!("Records 0 to {to} will be removed. This cannot be undone.\n"))?;
-    let removed = remove_records(context, Action::LedgerPrune, (0, to), &args.reason, &args.proof, file)?;
+    let removal = (Action::LedgerPrune, args.force);
+    let removed = remove_records(context, removal, (0, to), &args.reason, &args.proof, file)?;
     report_removal(context, &format!("pruned records 0 to {to}; their hashes are kept"), &removed)
 }
 
-/// Asks for confirmation, then removes the records in the daemon or, without one, in this process.
+/// Asks for confirmation, then removes the records in the daemon or, without one, in this process. The second part of
+/// `removal` is whether records that the fleet has not acknowledged are removed too.
 fn remove_records(
     context: &Context,
-    action: Action,
+    (action, force): (Action, bool),
     (from, to): (u64, u64),
     reason: &str,
     proof: &ProofArgs,
     file: Option<&Path>,
 ) -> Result<Value, CommandError> {
-    let detail = json!({"from": from, "to": to, "reason": reason});
+    let mut detail = json!({"from": from, "to": to, "reason": reason});
+    if let Some(fields) = detail.as_object_mut().filter(|_| force) {
+        fields.insert("force".to_owned(), true.into());
+    }
     let (path, body) = match action {
         Action::LedgerErase => ("/v1/ledger/erase", detail.clone()),
-        _ => ("/v1/ledger/prune", json!({"to": to, "reason": reason})),
+        _ => ("/v1/ledger/prune", json!({"to": to, "reason": reason, "force": force})),
     };
     if let Some(removed) = confirm::ask_daemon(context, action, path, body, proof)? {
         return Ok(removed);

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tenterhook_api::CallSelection;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Filter, Reader, StoredRecord};
 use tenterhook_records::recorded::ledger_record;
@@ -11,16 +12,21 @@ use tenterhook_report::RecordRow;
 use tenterhook_terminal_text::record_row::RecordTable;
 
 use super::filter::FilterArgs;
+use super::tail_calls::CallTail;
 use super::{NOTHING_RECORDED, is_unused, read_error};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
+A call, its decision and its result are one row. Notable calls were asked about, denied, rewritten, or failed. In \
+`--all`, other events between calls are counted in one row. `--records`, `--kind` and `--json` show every record of its own.
+
 Examples:
-  tenterhook ledger tail
-  tenterhook ledger tail -f
+  tenterhook ledger tail                       notable calls
+  tenterhook ledger tail -f --all              all calls, as they end
   tenterhook ledger tail -f --verdict deny
+  tenterhook ledger tail --records
   tenterhook ledger tail -n 0 -f --json | jq .leaf.reason";
 
 /// Interval at which the ledger is polled for new records.
@@ -28,16 +34,22 @@ const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum number of records per query.
 const PAGE_RECORDS: u64 = 256;
 
-/// Show the latest records, and follow new ones
+/// Show the latest calls, and follow new ones
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Keep showing new records
+    /// Keep showing new calls or records
     #[arg(long, short)]
     follow: bool,
-    /// Number of records to start with
+    /// Number of calls or records to start with
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 10)]
     lines: u64,
+    /// All calls, not only notable ones
+    #[arg(long)]
+    all: bool,
+    /// Every record instead of calls
+    #[arg(long, conflicts_with = "all")]
+    records: bool,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -54,6 +66,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Err(error) => return Err(error),
     };
     let filter = args.filter.filter(context)?;
+    let is_about_calls = !(args.records || context.terminal.json) && filter.kind.is_none();
+    if is_about_calls {
+        return run_calls(context, args, &book, &reader, filter);
+    }
     let table = RecordTable::new(Terminal::table_layout());
     let mut next = reader.size().map_err(read_error)?;
     let mut latest = Vec::new();
@@ -75,6 +91,35 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             open = print_records(context, &table, &records_since(&reader, &filter, next)?)?;
             next = size;
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows calls, one row for a call and its result.
+fn run_calls(
+    context: &Context,
+    args: &Args,
+    book: &LedgerHandle,
+    reader: &Reader,
+    filter: Filter,
+) -> Result<ExitCode, CommandError> {
+    let show = if args.all { CallSelection::All } else { CallSelection::Notable };
+    let table = RecordTable::of_calls(Terminal::table_layout());
+    let head = table.head();
+    let mut tail = CallTail::new(filter, show, table, reader.size().map_err(read_error)?);
+    let latest = tail.latest(reader, usize::try_from(args.lines).unwrap_or(usize::MAX))?;
+    if latest.is_empty() && !args.follow {
+        let what = if args.all { "no matching calls" } else { "no notable calls; `--all` lists all calls" };
+        context.terminal.print(&format!("{what}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut open = print_text(context, &(head + &latest))?;
+    while args.follow && open {
+        std::thread::sleep(LEDGER_POLL_INTERVAL);
+        // Without a daemon, hooks write to the spool.
+        book.import_spool();
+        let text = tail.next(reader)?;
+        open = text.is_empty() || print_text(context, &text)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,9 +6,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_error::ErrorKind;
+use tenterhook_fleet_state::FleetDir;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::checkpoint::Checkpoint;
-use tenterhook_ledger::{Defect, Expectations, LogProblem, ProblemLocation, VerifiedLog, export, tiles};
+use tenterhook_ledger::{
+    Defect, Expectations, LogProblem, ProblemLocation, Reader, VerifiedLog, export, tiles,
+};
 
 use super::checkpoint::append_error;
 use super::passphrase::open_for_writing;
@@ -20,7 +23,8 @@ use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
 const EXAMPLES: &str = "\
 Checks every record, every payload, every hash of the tree, every checkpoint and every key rotation. A ledger \
 that was rolled back to an older state still verifies: keep a checkpoint elsewhere (`tenterhook ledger checkpoint \
---output FILE`) and pass it with --since.
+--output FILE`) and pass it with --since. On a machine of a fleet, --witness does this with the last checkpoint that \
+the fleet cosigned.
 
 The index, the counters of `ledger stats` and the filters of text search are derived from the records, and are \
 checked too. If only they are wrong, --repair rebuilds them and records that; stop the daemon first.
@@ -33,6 +37,7 @@ Exit codes:
 Examples:
   tenterhook ledger verify
   tenterhook ledger verify --since checkpoint-of-monday
+  tenterhook ledger verify --witness
   tenterhook ledger verify --repair
   tenterhook ledger verify --file export.jsonl --key key.pub
   tenterhook ledger verify --file tiles/ --key key.pub";
@@ -50,6 +55,9 @@ pub(super) struct Args {
     /// File with an earlier checkpoint that the log must extend
     #[arg(long, value_name = "CHECKPOINT-FILE")]
     since: Option<PathBuf>,
+    /// Require the last checkpoint that the witness of this machine's fleet cosigned
+    #[arg(long, conflicts_with_all = ["file", "since"])]
+    witness: bool,
     /// Rebuild the index if nothing else is wrong
     #[arg(long, conflicts_with = "file")]
     repair: bool,
@@ -108,14 +116,31 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<VerifiedLog, L
         let home = context.home()?;
         // The published checkpoint is outside the store, so a rollback of the store alone is detected. The checkpoint
         // is read first, because the store may grow in the meantime.
-        let published = tenterhook_ledger::published_checkpoint(&home.ledger());
-        let since = since.or(published.filter(|note| Checkpoint::parse(note).is_ok()));
         let as_user_error = |error| CommandError { kind: ErrorKind::User, ..error };
+        let published = tenterhook_ledger::published_checkpoint(&home.ledger());
         let reader = LedgerHandle::of(home).reader().map_err(as_user_error)?;
+        let since = if args.witness { Some(witnessed_note(context, &reader)?) } else { since };
+        let since = since.or(published.filter(|note| Checkpoint::parse(note).is_ok()));
         reader.verify(Expectations { key, since }, &mut progress)
     };
     bar.clear();
     Ok(result)
+}
+
+/// Returns the checkpoint that the fleet's witness cosigned last, after comparing it with the ledger's tree.
+fn witnessed_note(context: &Context, reader: &Reader) -> Result<String, CommandError> {
+    let dir = FleetDir::of_state(&context.home()?.state);
+    match dir.check_witness(reader) {
+        Ok(witnessed) => {
+            let text =
+                format!("witness `{}` cosigned {} records", witnessed.witness, witnessed.checkpoint.size);
+            context.terminal.eprint(&format!("{DIM}{text}{DIM:#}\n"))?;
+            Ok(witnessed.note)
+        }
+        Err(error) if error.is_tampering() => Err(CommandError::internal(error.to_string())
+            .hint("make a copy of the whole ledger first; the fleet's server has the other records")),
+        Err(error) => Err(CommandError::user(error.to_string())),
+    }
 }
 
 fn read_checkpoint(path: &PathBuf) -> Result<String, CommandError> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::{Map, Value};
+use tenterhook_event::FORMAT_VERSION;
 
 use super::{
     DecisionRow, array_field, field, number_field, optional_text, pretty_lines, text_field, text_lines,
@@ -22,6 +23,10 @@ pub(crate) struct DecisionDetail {
     pub(crate) hash: String,
     /// The normalized event as JSON.
     pub(crate) normalized: Vec<String>,
+    /// The event as it was recorded, to evaluate it again. It is never shown.
+    pub(crate) event: Value,
+    /// The complete call or message with its line breaks.
+    pub(crate) whole: Vec<String>,
     /// Rules and hooks that took part, in order.
     pub(crate) trace: Vec<TraceRow>,
     pub(crate) reason: Vec<String>,
@@ -77,7 +82,9 @@ impl DecisionDetail {
             let nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
             (!nothing).then(|| (*name, pretty_lines(value)))
         });
+        let event = normalized_event(fields, payload);
         Some(Self {
+            whole: whole_call(&line, payload),
             line,
             id: text_field(fields, "id"),
             name: text_field(record, "name"),
@@ -87,7 +94,8 @@ impl DecisionDetail {
             generation: text_field(fields, "generation"),
             signer: text_field(fields, "signer"),
             hash: text_field(record, "hash"),
-            normalized: pretty_lines(&normalized_event(fields, payload)),
+            normalized: pretty_lines(&event),
+            event: evaluable_event(event, fields),
             trace: array_field(fields, "trace").iter().map(TraceRow::parse).collect(),
             reason: text_lines(fields, "reason"),
             nudge: text_lines(fields, "nudge"),
@@ -111,6 +119,27 @@ impl TraceRow {
             took_us: field(step, "took_us").as_u64(),
         }
     }
+}
+
+/// Returns the complete call: its command or path if it has one, all its arguments otherwise.
+fn whole_call(line: &DecisionRow, payload: &Value) -> Vec<String> {
+    let args = field(payload, "args");
+    let text = ["command", "file_path", "path", "url"].into_iter().find(|key| field(args, key).is_string());
+    match text {
+        Some(key) => text_lines(args, key),
+        None if args.is_null() => vec![line.gist.clone()],
+        None => pretty_lines(args),
+    }
+}
+
+/// Adds the fields that the evaluation of an event needs.
+fn evaluable_event(mut event: Value, fields: &Value) -> Value {
+    if let Some(event) = event.as_object_mut() {
+        event.insert("v".to_owned(), Value::from(FORMAT_VERSION));
+        event.insert("native_event".to_owned(), field(fields, "native_event").clone());
+        event.retain(|_, value| !value.is_null());
+    }
+    event
 }
 
 /// Rebuilds the evaluated event from the record and its payload.

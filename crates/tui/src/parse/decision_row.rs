@@ -6,7 +6,7 @@ use tenterhook_event::{Decision, ToolCall, ToolClass};
 use super::{field, number_field, optional_text, text_field, time_ms};
 use crate::plain;
 
-/// A decision as a row of the live view.
+/// The main fields of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DecisionRow {
     pub(crate) seq: u64,
@@ -19,35 +19,25 @@ pub(crate) struct DecisionRow {
     pub(crate) gist: String,
     pub(crate) verdict: Decision,
     pub(crate) rule: String,
-    pub(crate) reason: String,
     pub(crate) took_us: u64,
-    /// Lower-case text that the filter searches.
-    search_text: String,
 }
 
 impl DecisionRow {
-    /// Parses a live event.
+    /// Parses a live event, or a line of the ledger.
     pub(crate) fn from_event(event: &Value) -> Option<Self> {
         let tool = field(event, "tool");
-        Some(
-            Self {
-                seq: field(event, "seq").as_u64()?,
-                ts: time_ms(event, "ts"),
-                harness: text_field(event, "harness"),
-                session: text_field(event, "session"),
-                event: text_field(event, "event"),
-                tool: text_field(tool, "name"),
-                gist: optional_text(tool, "gist")
-                    .or_else(|| optional_text(event, "prompt"))
-                    .unwrap_or_default(),
-                verdict: parse_verdict(event),
-                rule: optional_text(event, "by").unwrap_or_else(|| text_field(event, "rule")),
-                reason: text_field(event, "reason"),
-                took_us: number_field(event, "took_us"),
-                search_text: String::new(),
-            }
-            .searchable(),
-        )
+        Some(Self {
+            seq: field(event, "seq").as_u64()?,
+            ts: time_ms(event, "ts"),
+            harness: text_field(event, "harness"),
+            session: text_field(event, "session"),
+            event: text_field(event, "event"),
+            tool: text_field(tool, "name"),
+            gist: optional_text(tool, "gist").or_else(|| optional_text(event, "prompt")).unwrap_or_default(),
+            verdict: parse_verdict(event),
+            rule: optional_text(event, "by").unwrap_or_else(|| text_field(event, "rule")),
+            took_us: number_field(event, "took_us"),
+        })
     }
 
     /// Parses a ledger record.
@@ -60,46 +50,20 @@ impl DecisionRow {
         let texts = ["prompt", "response", "message", "error", "cause"];
         let texts = || texts.iter().find_map(|key| optional_text(detail, key));
         let gist = field(fields, "tool").as_object().map(|_| tool_gist(fields, payload));
-        Some(
-            Self {
-                seq: field(record, "seq").as_u64()?,
-                ts: time_ms(fields, "ts"),
-                harness: text_field(fields, "source"),
-                session: text_field(fields, "harness_session_id"),
-                event: text_field(fields, "event"),
-                tool: text_field(field(fields, "tool"), "name"),
-                gist: gist.or_else(texts).unwrap_or_default(),
-                verdict: parse_verdict(fields),
-                rule: optional_text(fields, "policy_rule_id")
-                    .or_else(|| deciding_hook(fields))
-                    .unwrap_or_default(),
-                reason: text_field(fields, "reason"),
-                took_us: number_field(fields, "took_us"),
-                search_text: String::new(),
-            }
-            .searchable(),
-        )
-    }
-
-    fn searchable(mut self) -> Self {
-        let parts = [
-            self.verdict.as_str(),
-            self.verdict.label(),
-            &self.harness,
-            &self.session,
-            &self.event,
-            &self.tool,
-            &self.rule,
-            &self.gist,
-            &self.reason,
-        ];
-        self.search_text = parts.join(" ").to_lowercase();
-        self
-    }
-
-    /// Whether the row contains every word; words are in lower case.
-    pub(crate) fn matches(&self, words: &[String]) -> bool {
-        words.iter().all(|word| self.search_text.contains(word))
+        Some(Self {
+            seq: field(record, "seq").as_u64()?,
+            ts: time_ms(fields, "ts"),
+            harness: text_field(fields, "source"),
+            session: text_field(fields, "harness_session_id"),
+            event: text_field(fields, "event"),
+            tool: text_field(field(fields, "tool"), "name"),
+            gist: gist.or_else(texts).unwrap_or_default(),
+            verdict: parse_verdict(fields),
+            rule: optional_text(fields, "policy_rule_id")
+                .or_else(|| deciding_hook(fields))
+                .unwrap_or_default(),
+            took_us: number_field(fields, "took_us"),
+        })
     }
 }
 

@@ -10,6 +10,8 @@ use crate::plain;
 pub(crate) struct HealthSummary {
     pub(crate) version: String,
     pub(crate) is_monitoring: bool,
+    /// Level of protection of the rules.
+    pub(crate) level: String,
     pub(crate) generation: String,
     pub(crate) listen: String,
     pub(crate) uptime_ms: u64,
@@ -52,6 +54,7 @@ impl HealthSummary {
         Self {
             version: text_field(answer, "version"),
             is_monitoring: field(answer, "mode") == "monitor",
+            level: text_field(answer, "level"),
             generation: text_field(answer, "generation"),
             listen: text_field(answer, "listen"),
             uptime_ms: number_field(answer, "uptime_ms"),

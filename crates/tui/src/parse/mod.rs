@@ -2,8 +2,10 @@
 
 //! Parses the daemon's answers. Every string passes through [`plain`](crate::plain).
 
+mod call_row;
 mod decision_detail;
 mod decision_row;
+mod explanation;
 mod health;
 mod pending_approval;
 mod session_row;
@@ -11,8 +13,10 @@ mod session_row;
 use serde_json::Value;
 use tenterhook_event::Timestamp;
 
+pub(crate) use call_row::{CallRow, LiveCallPart};
 pub(crate) use decision_detail::{DecisionDetail, TraceRow};
 pub(crate) use decision_row::DecisionRow;
+pub(crate) use explanation::{ExplanationDetail, RuleDraft};
 pub(crate) use health::{HealthSummary, LedgerCounts};
 pub(crate) use pending_approval::PendingApproval;
 pub(crate) use session_row::{SessionDetail, SessionRow, TimelineRow, TodoMark};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::list_cursor::ListCursor;
-use crate::parse::{DecisionRow, PendingApproval, SessionRow};
+use crate::parse::{CallRow, PendingApproval, SessionRow};
 
 /// A row of a list.
 pub(crate) trait ListRow {
@@ -42,6 +42,21 @@ impl<T: ListRow> FilteredList<T> {
         self.rows.len()
     }
 
+    /// Returns the first rows.
+    pub(crate) fn newest(&self, number: usize) -> impl Iterator<Item = &T> {
+        self.rows.iter().take(number)
+    }
+
+    /// Returns the first row, to change what does not change its order.
+    pub(crate) fn first_mut(&mut self) -> Option<&mut T> {
+        self.rows.front_mut()
+    }
+
+    /// Keeps only some rows.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.rows.retain(keep);
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.rows.len() >= self.max_rows
     }
@@ -56,8 +71,9 @@ impl<T: ListRow> FilteredList<T> {
 
     /// Inserts a row in order, or replaces the row with the same key. Returns whether the row is new.
     pub(crate) fn upsert(&mut self, row: T) -> bool {
-        let first = T::KEYS_ARE_ORDERED && self.rows.front().is_some_and(|front| row.sorts_before(front));
         let key = row.key();
+        let first = T::KEYS_ARE_ORDERED
+            && self.rows.front().is_some_and(|front| row.sorts_before(front) && !front.has_key(&key));
         let known = if first { None } else { self.rows.iter().position(|other| other.has_key(&key)) };
         if let Some(at) = known {
             self.rows.remove(at);
@@ -115,6 +131,16 @@ impl<T: ListRow> FilteredList<T> {
         self.cursor.index(&keys) + 1 >= keys.len()
     }
 
+    /// Selects the row that is on this row of a screen with `rows` rows. Returns false if the screen row is empty.
+    pub(crate) fn select_screen_row(&mut self, row: usize, rows: usize) -> bool {
+        let (shown, selected) = self.window(rows);
+        let is_filled = row < shown.len();
+        if is_filled && let (Ok(to), Ok(from)) = (isize::try_from(row), isize::try_from(selected)) {
+            self.move_by(to - from, rows);
+        }
+        is_filled
+    }
+
     pub(crate) fn select_first(&mut self) {
         self.cursor.select_first();
     }
@@ -128,19 +154,31 @@ fn filter_words(filter: &str) -> Vec<String> {
     filter.to_lowercase().split_whitespace().map(ToOwned::to_owned).collect()
 }
 
-impl ListRow for DecisionRow {
+impl FilteredList<SessionRow> {
+    /// Returns the key of the only session whose key or id begins with a text.
+    pub(crate) fn find_key(&self, text: &str) -> Option<String> {
+        let matches = |row: &&SessionRow| row.key.starts_with(text) || row.id.starts_with(text);
+        let mut found = self.rows.iter().filter(matches);
+        match (found.next(), found.next()) {
+            (Some(row), None) if !text.is_empty() => Some(row.key.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl ListRow for CallRow {
     type Key = u64;
     const KEYS_ARE_ORDERED: bool = true;
 
     fn key(&self) -> u64 {
-        self.seq
+        self.oldest()
     }
 
     fn has_key(&self, key: &u64) -> bool {
-        self.seq == *key
+        self.oldest() == *key
     }
 
-    /// Sorts the latest decision first.
+    /// Sorts the latest call first.
     fn sorts_before(&self, other: &Self) -> bool {
         self.seq > other.seq
     }

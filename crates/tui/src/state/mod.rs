@@ -2,23 +2,29 @@
 
 //! The state of the terminal view: data, selection and open pages.
 
+mod call_feed;
 mod filtered_list;
 mod open_page;
+mod preview;
 
+pub(crate) use call_feed::CallFeed;
 pub(crate) use filtered_list::FilteredList;
 pub(crate) use open_page::{OpenPage, PageContent, ProofStatus};
+pub(crate) use preview::Preview;
 
 use crate::decision_stats::DecisionStats;
 use crate::input_prompt::InputPrompt;
-use crate::message::{FetchTarget, TuiCommand, WallClock};
-use crate::parse::{DecisionRow, HealthSummary, LedgerCounts, PendingApproval, SessionRow};
+use crate::message::{FetchTarget, ListedCalls, TuiCommand, WallClock};
+use crate::parse::{HealthSummary, LedgerCounts, PendingApproval, SessionRow};
 
-/// Maximum number of decisions kept. Older decisions are fetched on demand.
-const MAX_DECISIONS: usize = 10_000;
 /// Maximum number of sessions kept.
 const MAX_SESSIONS: usize = 1_000;
 /// Number of screen rows that the frame uses: tabs, heading, status line, key hints.
 const FRAME_ROWS: u16 = 4;
+/// Minimum number of screen rows on which the chart of decisions is shown above the lists.
+const MIN_CHART_ROWS: u16 = 12;
+/// Minimum number of columns on which the selected entry is shown beside the list.
+const MIN_SPLIT_COLUMNS: u16 = 120;
 
 /// State of the terminal view.
 pub struct TuiState {
@@ -32,9 +38,11 @@ pub struct TuiState {
     pub(crate) help: bool,
     pub(crate) prompt: Option<InputPrompt>,
     pub(crate) notice: Option<StatusNotice>,
-    pub(crate) feed: FilteredList<DecisionRow>,
-    /// Whether older decisions can be fetched.
-    pub(crate) fetching: HistoryState,
+    pub(crate) calls: CallFeed,
+    /// The selected entry, beside the list.
+    pub(crate) preview: Preview,
+    /// What to do with a decision once it is fetched.
+    pub(crate) deferred: Option<(u64, DeferredAction)>,
     pub(crate) sessions: FilteredList<SessionRow>,
     pub(crate) approvals: FilteredList<PendingApproval>,
     pub(crate) stats: DecisionStats,
@@ -62,13 +70,13 @@ pub(crate) enum ViewTab {
     Statistics,
 }
 
-/// State of fetching older decisions.
+/// Action on a decision that needs its complete record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HistoryState {
-    No,
-    UnderWay,
-    /// All decisions have been fetched.
-    Done,
+pub(crate) enum DeferredAction {
+    Copy,
+    Explain,
+    Undo,
+    OpenSession,
 }
 
 /// Result of an action, shown in the status line.
@@ -110,8 +118,9 @@ impl TuiState {
             help: false,
             prompt: None,
             notice: None,
-            feed: FilteredList::new(MAX_DECISIONS),
-            fetching: HistoryState::No,
+            calls: CallFeed::new(),
+            preview: Preview::default(),
+            deferred: None,
             sessions: FilteredList::new(MAX_SESSIONS),
             approvals: FilteredList::new(usize::MAX),
             stats: DecisionStats::default(),
@@ -129,12 +138,31 @@ impl TuiState {
         let counts_down = !self.approvals.is_empty() || matches!(self.link, DaemonLink::Down(..));
         let due = self.pages.last().and_then(|page| page.refresh_due_ms(now));
         let first = if counts_down { second() } else { minute };
-        due.map_or(first, |due| due.min(first)).max(1)
+        due.into_iter().chain(self.preview.due_ms(now)).fold(first, u64::min).max(1)
     }
 
     /// Returns the number of rows that a list can show.
     pub(crate) fn list_rows(&self) -> usize {
-        usize::from(self.size.1.saturating_sub(FRAME_ROWS))
+        let chart = u16::from(self.has_chart());
+        usize::from(self.size.1.saturating_sub(FRAME_ROWS + chart))
+    }
+
+    /// Whether the chart of decisions is shown above a list.
+    pub(crate) fn has_chart(&self) -> bool {
+        let is_list = self.pages.is_empty() && self.tab != ViewTab::Statistics && !self.help;
+        is_list && self.size.1 >= MIN_CHART_ROWS
+    }
+
+    /// Whether the selected entry is shown beside the list.
+    pub(crate) fn is_split(&self) -> bool {
+        let is_list = self.pages.is_empty() && self.tab != ViewTab::Statistics && !self.help;
+        is_list && self.size.0 >= MIN_SPLIT_COLUMNS
+    }
+
+    /// Returns the content of the open page, or of the preview if no page is open.
+    pub(crate) fn shown_content(&self) -> Option<&PageContent> {
+        let page = if self.pages.is_empty() { self.preview.page.as_ref() } else { self.pages.last() };
+        page.map(|page| &page.open)
     }
 
     /// Returns everything to fetch when the daemon is connected.
@@ -142,7 +170,9 @@ impl TuiState {
         let subjects = [
             FetchTarget::Health,
             FetchTarget::Approvals,
-            FetchTarget::Decisions(None),
+            FetchTarget::Decisions,
+            FetchTarget::Calls(ListedCalls::Notable, None),
+            FetchTarget::Calls(ListedCalls::All, None),
             FetchTarget::Sessions,
         ];
         subjects.map(TuiCommand::Fetch).to_vec()
@@ -155,7 +185,7 @@ impl TuiState {
     /// Returns the filter of the current view, if it has one.
     pub(crate) fn filter_mut(&mut self) -> Option<&mut String> {
         match self.tab {
-            ViewTab::Live => Some(&mut self.feed.filter),
+            ViewTab::Live => Some(&mut self.calls.shown_mut().filter),
             ViewTab::Sessions => Some(&mut self.sessions.filter),
             ViewTab::Approvals => Some(&mut self.approvals.filter),
             ViewTab::Statistics => None,

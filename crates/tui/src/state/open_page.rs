@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use crate::message::{FetchTarget, TuiCommand};
-use crate::parse::{DecisionDetail, PendingApproval, SessionDetail, TimelineRow};
+use crate::message::{ExplainSubject, FetchTarget, TuiCommand};
+use crate::parse::{
+    DecisionDetail, ExplanationDetail, PendingApproval, RuleDraft, SessionDetail, TimelineRow,
+};
 
 /// Minimum interval between two refreshes of an open session, in milliseconds.
 const REFRESH_INTERVAL_MS: u64 = 500;
@@ -32,6 +34,16 @@ pub(crate) enum PageContent {
     Approval {
         card: Box<PendingApproval>,
         waits: bool,
+    },
+    /// What the current rules decide about a call.
+    Explanation {
+        subject: ExplainSubject,
+        found: Option<Box<ExplanationDetail>>,
+    },
+    /// A rule that would deny calls like the one in this record.
+    Draft {
+        seq: u64,
+        found: Option<Box<RuleDraft>>,
     },
 }
 
@@ -66,8 +78,31 @@ impl OpenPage {
         Self::new(PageContent::Approval { card: Box::new(card), waits: true }, 0)
     }
 
+    /// Creates the page that explains a call, with the command that fetches it.
+    pub(crate) fn explanation(subject: ExplainSubject) -> (Self, Vec<TuiCommand>) {
+        let commands = vec![TuiCommand::Fetch(FetchTarget::Explain(subject.clone()))];
+        (Self::new(PageContent::Explanation { subject, found: None }, 0), commands)
+    }
+
+    /// Creates the page of a drafted rule, with the command that fetches it.
+    pub(crate) fn draft(seq: u64) -> (Self, Vec<TuiCommand>) {
+        let commands = vec![TuiCommand::Fetch(FetchTarget::DenyRuleDraft(seq))];
+        (Self::new(PageContent::Draft { seq, found: None }, 0), commands)
+    }
+
     fn new(open: PageContent, fetched: u64) -> Self {
         Self { open, scroll: 0, fetched, changed: false }
+    }
+
+    /// Whether the page has no content until this answer arrives.
+    pub(crate) fn waits_for(&self, target: &FetchTarget) -> bool {
+        match (&self.open, target) {
+            (PageContent::Explanation { subject, found: None }, FetchTarget::Explain(wanted)) => {
+                subject == wanted
+            }
+            (PageContent::Draft { seq, found: None }, FetchTarget::DenyRuleDraft(wanted)) => seq == wanted,
+            _ => false,
+        }
     }
 
     /// Marks the page for a refresh if it shows this session.

@@ -4,14 +4,15 @@
 
 use serde_json::Value;
 
-use super::{add_decision, set_approvals};
+use super::{call_actions, set_approvals};
 use crate::input_prompt::{InputPrompt, PromptPurpose};
 use crate::message::{FetchTarget, RequestError, ShownSnapshot, TuiCommand, UserAction};
 use crate::parse::{
-    DecisionDetail, DecisionRow, HealthSummary, LedgerCounts, SessionDetail, SessionRow, TimelineRow,
+    CallRow, DecisionDetail, DecisionRow, ExplanationDetail, HealthSummary, LedgerCounts, RuleDraft,
+    SessionDetail, SessionRow, TimelineRow,
 };
 use crate::plain;
-use crate::state::{HistoryState, PageContent, ProofStatus, TuiState};
+use crate::state::{PageContent, ProofStatus, TuiState};
 
 pub(super) fn handle_fetched(
     state: &mut TuiState,
@@ -26,37 +27,62 @@ pub(super) fn handle_fetched(
         }
     };
     match subject {
-        FetchTarget::Decisions(before) => {
-            let more = answer.get("next").is_some_and(|next| !next.is_null());
-            add_decisions(state, &answer);
-            if before.is_some() || !more {
-                state.fetching = if more { HistoryState::No } else { HistoryState::Done };
+        FetchTarget::Decisions => count_decisions(state, &answer),
+        FetchTarget::Calls(show, before) => {
+            let next = answer.get("next").and_then(Value::as_u64);
+            state.calls.add_page(show, before.is_none(), CallRow::parse_page(&answer), next);
+            // A page may have few of the calls that are sought, so older ones are fetched until the screen is full.
+            if show == state.calls.show() && state.calls.shown().len() < state.list_rows() {
+                return state.calls.fetch_older();
             }
         }
-        FetchTarget::DecisionsOf(_) => add_decisions(state, &answer),
+        FetchTarget::CallsOf(_) => state.calls.add_session_calls(CallRow::parse_page(&answer)),
         FetchTarget::Decision(requested) => {
-            for page in &mut state.pages {
-                if let PageContent::Decision { seq, found, .. } = &mut page.open
+            for open in open_contents(state) {
+                if let PageContent::Decision { seq, found, .. } = open
                     && *seq == requested
                 {
                     *found = DecisionDetail::parse(&answer).map(Box::new);
+                }
+            }
+            return call_actions::run_deferred(state, requested, DecisionDetail::parse(&answer));
+        }
+        FetchTarget::Explain(requested) => {
+            for open in open_contents(state) {
+                if let PageContent::Explanation { subject, found } = open
+                    && *subject == requested
+                {
+                    *found = Some(Box::new(ExplanationDetail::parse(&answer)));
+                }
+            }
+        }
+        FetchTarget::DenyRuleDraft(requested) => {
+            for open in open_contents(state) {
+                if let PageContent::Draft { seq, found } = open
+                    && *seq == requested
+                {
+                    *found = Some(Box::new(RuleDraft::parse(&answer)));
                 }
             }
         }
         FetchTarget::Proof(seq) => set_proof(state, seq, &answer),
         FetchTarget::Sessions => state.sessions.replace(SessionRow::parse_list(&answer)),
         FetchTarget::Session(requested) => {
-            if let Some(PageContent::Session { found, .. }) = session_page_mut(state, &requested) {
-                *found = Some(Box::new(SessionDetail::parse(&answer)));
+            for open in session_contents(state, &requested) {
+                if let PageContent::Session { found, .. } = open {
+                    *found = Some(Box::new(SessionDetail::parse(&answer)));
+                }
             }
         }
         FetchTarget::Timeline(requested) => {
-            if let Some(PageContent::Session { steps, .. }) = session_page_mut(state, &requested) {
-                *steps = TimelineRow::parse_list(&answer);
+            for open in session_contents(state, &requested) {
+                if let PageContent::Session { steps, .. } = open {
+                    *steps = TimelineRow::parse_list(&answer);
+                }
             }
         }
         FetchTarget::RestorePreview(_) => return offer_restore(state, &answer),
-        FetchTarget::Approvals => set_approvals(state, &answer),
+        FetchTarget::Approvals => return set_approvals(state, &answer),
         FetchTarget::Health => state.health = HealthSummary::parse(&answer),
         FetchTarget::Ledger => state.ledger = LedgerCounts::parse(&answer),
     }
@@ -85,7 +111,7 @@ fn offer_restore(state: &mut TuiState, answer: &Value) -> Vec<TuiCommand> {
         state.notify(false, format!("changed after the call, so not restored; see `{command}`"));
         return Vec::new();
     }
-    let older = match state.pages.last().map(|page| &page.open) {
+    let older = match state.shown_content() {
         Some(PageContent::Session { found: Some(found), .. }) => {
             found.undoable().skip_while(|id| *id != shown.id).nth(1).map(ToOwned::to_owned)
         }
@@ -98,24 +124,32 @@ fn offer_restore(state: &mut TuiState, answer: &Value) -> Vec<TuiCommand> {
     Vec::new()
 }
 
-fn add_decisions(state: &mut TuiState, answer: &Value) {
-    let records = answer.get("leaves").and_then(Value::as_array).into_iter().flatten();
-    for line in records.filter_map(DecisionRow::from_record) {
-        add_decision(state, line);
+fn count_decisions(state: &mut TuiState, answer: &Value) {
+    let lines = answer.get("lines").and_then(Value::as_array).into_iter().flatten();
+    for line in lines.filter_map(DecisionRow::from_event) {
+        state.stats.add(&line);
     }
 }
 
-fn session_page_mut<'a>(state: &'a mut TuiState, requested: &str) -> Option<&'a mut PageContent> {
-    let pages = state.pages.iter_mut().map(|page| &mut page.open);
-    pages.into_iter().find(|open| matches!(open, PageContent::Session { key, .. } if key == requested))
+/// Returns the contents of the open pages and of the preview.
+fn open_contents(state: &mut TuiState) -> impl Iterator<Item = &mut PageContent> {
+    state.pages.iter_mut().chain(state.preview.page.as_mut()).map(|page| &mut page.open)
+}
+
+fn session_contents<'a>(
+    state: &'a mut TuiState,
+    requested: &'a str,
+) -> impl Iterator<Item = &'a mut PageContent> {
+    open_contents(state)
+        .filter(move |open| matches!(open, PageContent::Session { key, .. } if key == requested))
 }
 
 /// Applies the result of a proof check: `{holds, hash, size, root, key}` or `{problem}`.
 fn set_proof(state: &mut TuiState, requested: u64, answer: &Value) {
     let text = |key: &str| plain::single_line(answer.get(key).and_then(Value::as_str).unwrap_or_default());
     let holds = answer.get("holds") == Some(&Value::Bool(true));
-    for page in &mut state.pages {
-        if let PageContent::Decision { seq, found, proved } = &mut page.open
+    for open in open_contents(state) {
+        if let PageContent::Decision { seq, found, proved } = open
             && *seq == requested
         {
             // The proof must be for the shown record.
@@ -135,8 +169,12 @@ fn set_proof(state: &mut TuiState, requested: u64, answer: &Value) {
 fn handle_fetch_error(state: &mut TuiState, subject: &FetchTarget, why: String) {
     match subject {
         FetchTarget::Proof(seq) => set_proof(state, *seq, &serde_json::json!({"problem": why})),
-        FetchTarget::Decisions(Some(_)) => {
-            state.fetching = HistoryState::No;
+        FetchTarget::Calls(show, Some(before)) => {
+            state.calls.retry_older(*show, *before);
+            state.notify(false, why);
+        }
+        FetchTarget::Explain(_) | FetchTarget::DenyRuleDraft(_) => {
+            state.pages.retain(|page| !page.waits_for(subject));
             state.notify(false, why);
         }
         FetchTarget::RestorePreview(_) if why.starts_with("unknown snapshot") => {

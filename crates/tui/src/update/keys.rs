@@ -2,11 +2,11 @@
 
 //! Handles key presses.
 
-use super::prompt_input;
+use super::{call_actions, prompt_input};
 use crate::input_prompt::{InputPrompt, PromptPurpose};
 use crate::key_press::KeyPress;
-use crate::message::{ApproveFor, FetchTarget, TuiCommand, UserAction};
-use crate::state::{HistoryState, OpenPage, PageContent, ProofStatus, TuiState, ViewTab};
+use crate::message::{ApproveFor, FetchTarget, ListedCalls, TuiCommand, UserAction};
+use crate::state::{OpenPage, PageContent, ProofStatus, TuiState, ViewTab};
 
 pub(super) fn handle_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
     if key == KeyPress::Ctrl('c') {
@@ -23,6 +23,9 @@ pub(super) fn handle_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand>
     match key {
         KeyPress::Char('q') => return vec![TuiCommand::Quit],
         KeyPress::Char('?') => state.help = true,
+        KeyPress::Char(':') => state.prompt = Some(InputPrompt::new(PromptPurpose::Command)),
+        KeyPress::Char('J') => scroll_preview(state, 1),
+        KeyPress::Char('K') => scroll_preview(state, -1),
         KeyPress::Char('m') => return toggle_mode(state),
         KeyPress::Char('1') => return switch_tab(state, ViewTab::Live),
         KeyPress::Char('2') => return switch_tab(state, ViewTab::Sessions),
@@ -32,6 +35,9 @@ pub(super) fn handle_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand>
         KeyPress::BackTab => return switch_tab(state, state.tab.step(ViewTab::ALL.len() - 1)),
         KeyPress::Esc | KeyPress::Backspace | KeyPress::Left => go_back(state),
         key => {
+            if let Some(commands) = call_actions::handle_call_key(state, key) {
+                return commands;
+            }
             return if state.pages.is_empty() {
                 handle_list_key(state, key)
             } else {
@@ -64,7 +70,21 @@ pub(super) fn scroll_page(state: &mut TuiState, by: isize) {
     }
 }
 
-fn switch_tab(state: &mut TuiState, tab: ViewTab) -> Vec<TuiCommand> {
+/// Scrolls the preview beside the list.
+pub(super) fn scroll_preview(state: &mut TuiState, by: isize) {
+    let max_scroll = crate::view::max_preview_scroll(state);
+    if let Some(page) = &mut state.preview.page {
+        page.scroll = page.scroll.min(max_scroll).saturating_add_signed(by).min(max_scroll);
+    }
+}
+
+/// Shows notable calls or all calls.
+pub(super) fn show_calls(state: &mut TuiState, show: ListedCalls) -> Vec<TuiCommand> {
+    state.calls.set_show(show);
+    if state.calls.shown().len() < state.list_rows() { state.calls.fetch_older() } else { Vec::new() }
+}
+
+pub(super) fn switch_tab(state: &mut TuiState, tab: ViewTab) -> Vec<TuiCommand> {
     state.tab = tab;
     state.pages.clear();
     match tab {
@@ -84,7 +104,7 @@ fn go_back(state: &mut TuiState) {
     }
 }
 
-fn toggle_mode(state: &mut TuiState) -> Vec<TuiCommand> {
+pub(super) fn toggle_mode(state: &mut TuiState) -> Vec<TuiCommand> {
     if state.health.is_monitoring {
         state.prompt = Some(InputPrompt::new(PromptPurpose::Yes(UserAction::Enforce)));
         return Vec::new();
@@ -102,9 +122,16 @@ fn handle_list_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
             let text = state.filter_mut().map(std::mem::take).unwrap_or_default();
             state.prompt = Some(InputPrompt { purpose: PromptPurpose::Filter, text });
         }
+        (ViewTab::Live, KeyPress::Char('n')) => {
+            let show = match state.calls.show() {
+                ListedCalls::Notable => ListedCalls::All,
+                ListedCalls::All => ListedCalls::Notable,
+            };
+            return show_calls(state, show);
+        }
         (ViewTab::Live, KeyPress::Enter | KeyPress::Right) => {
-            if let Some(seq) = state.feed.selected().map(|line| line.seq) {
-                return open_page(state, OpenPage::decision(seq));
+            if let Some(row) = state.calls.shown().selected().filter(|row| row.folded.is_none()) {
+                return open_page(state, OpenPage::decision(row.seq));
             }
         }
         (ViewTab::Sessions, KeyPress::Enter | KeyPress::Right) => {
@@ -124,19 +151,12 @@ fn handle_list_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
     Vec::new()
 }
 
-fn move_selection(state: &mut TuiState, by: isize, rows: usize) -> Vec<TuiCommand> {
+pub(super) fn move_selection(state: &mut TuiState, by: isize, rows: usize) -> Vec<TuiCommand> {
     match state.tab {
         ViewTab::Live => {
-            let last = state.feed.move_by(by, rows);
-            let oldest = state.feed.last().map(|line| line.seq);
-            if last
-                && by > 0
-                && state.fetching == HistoryState::No
-                && !state.feed.is_full()
-                && oldest.is_some()
-            {
-                state.fetching = HistoryState::UnderWay;
-                return vec![TuiCommand::Fetch(FetchTarget::Decisions(oldest))];
+            let last = state.calls.shown_mut().move_by(by, rows);
+            if last && by > 0 {
+                return state.calls.fetch_older();
             }
         }
         ViewTab::Sessions => drop(state.sessions.move_by(by, rows)),
@@ -146,7 +166,10 @@ fn move_selection(state: &mut TuiState, by: isize, rows: usize) -> Vec<TuiComman
     Vec::new()
 }
 
-fn open_page(state: &mut TuiState, (page, commands): (OpenPage, Vec<TuiCommand>)) -> Vec<TuiCommand> {
+pub(super) fn open_page(
+    state: &mut TuiState,
+    (page, commands): (OpenPage, Vec<TuiCommand>),
+) -> Vec<TuiCommand> {
     state.pages.push(page);
     commands
 }
@@ -156,38 +179,22 @@ fn handle_page_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
         scroll_page(state, by);
         return Vec::new();
     }
-    let now = state.clock.now_ms;
     let Some(page) = state.pages.last_mut() else { return Vec::new() };
     match (&mut page.open, key) {
         (PageContent::Decision { seq, proved, .. }, KeyPress::Char('p')) => {
             *proved = ProofStatus::UnderWay;
             vec![TuiCommand::Fetch(FetchTarget::Proof(*seq))]
         }
-        (PageContent::Decision { found: Some(found), .. }, KeyPress::Char('s'))
-            if !found.line.session.is_empty() =>
-        {
-            let key = format!("{}:{}", found.line.harness, found.line.session);
-            open_page(state, OpenPage::session(key, now))
-        }
-        (PageContent::Decision { found: Some(found), .. }, KeyPress::Char('u')) => {
-            vec![TuiCommand::Fetch(FetchTarget::RestorePreview(found.id.clone()))]
-        }
-        (PageContent::Session { found: Some(found), .. }, KeyPress::Char('u')) => {
-            let latest = found.undoable().next().map(ToOwned::to_owned);
-            let Some(latest) = latest else {
-                state.notify(false, "nothing was saved in this session");
-                return Vec::new();
-            };
-            vec![TuiCommand::Fetch(FetchTarget::RestorePreview(latest))]
-        }
         (PageContent::Session { key, .. }, KeyPress::Char('d') | KeyPress::Enter) => {
             let key = key.clone();
             let id = key.split_once(':').map_or(key.as_str(), |(_, id)| id).to_owned();
             state.pages.clear();
             state.tab = ViewTab::Live;
-            state.feed.filter = id;
-            state.feed.select_first();
-            vec![TuiCommand::Fetch(FetchTarget::DecisionsOf(key))]
+            state.calls.set_show(ListedCalls::All);
+            let calls = state.calls.shown_mut();
+            calls.filter = id;
+            calls.select_first();
+            vec![TuiCommand::Fetch(FetchTarget::CallsOf(key))]
         }
         (PageContent::Approval { card, waits: true }, KeyPress::Char('a')) => {
             vec![TuiCommand::AskProofNeeded(UserAction::Approve(card.shown(), ApproveFor::Once))]
@@ -197,6 +204,13 @@ fn handle_page_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
         }
         (PageContent::Approval { card, waits: true }, KeyPress::Char('d')) => {
             state.prompt = Some(InputPrompt::new(PromptPurpose::Note(card.id.clone())));
+            Vec::new()
+        }
+        (PageContent::Draft { found: Some(found), .. }, KeyPress::Enter) => {
+            let change = found.change.clone();
+            if let Some(change) = change {
+                state.prompt = Some(InputPrompt::new(PromptPurpose::Yes(UserAction::AddRule(change))));
+            }
             Vec::new()
         }
         _ => Vec::new(),

@@ -2,20 +2,31 @@
 
 //! Applies messages to the state.
 
+mod call_actions;
+mod command_line;
 mod fetched;
 mod keys;
+mod mouse;
 mod prompt_input;
 
 use serde_json::Value;
 
 use crate::message::{FetchTarget, TuiCommand, TuiMessage, WallClock};
-use crate::parse::{DecisionRow, PendingApproval, SessionRow};
+use crate::parse::{DecisionRow, LiveCallPart, PendingApproval, SessionRow};
 use crate::state::{DaemonLink, PageContent, TuiState, ViewTab};
 
 /// Applies a message to the state and returns the commands for the caller.
 pub fn update(state: &mut TuiState, message: TuiMessage) -> Vec<TuiCommand> {
+    let mut commands = apply_message(state, message);
+    state.follow_selection();
+    commands.extend(state.preview.fetch_due(state.clock.now_ms));
+    commands
+}
+
+fn apply_message(state: &mut TuiState, message: TuiMessage) -> Vec<TuiCommand> {
     match message {
         TuiMessage::Key(key) => keys::handle_key(state, key),
+        TuiMessage::Mouse(input) => mouse::handle_mouse(state, input),
         TuiMessage::Resized(columns, rows) => {
             state.size = (columns, rows);
             Vec::new()
@@ -66,17 +77,19 @@ fn handle_event(state: &mut TuiState, kind: &str, data: &Value) -> Vec<TuiComman
     match kind {
         "decided" => {
             if let Some(line) = DecisionRow::from_event(data) {
-                add_decision(state, line);
+                state.stats.add(&line);
+            }
+            if let Some(part) = LiveCallPart::parse(data) {
+                state.calls.add(part);
             }
         }
         "session" => {
             let session = SessionRow::parse(data);
-            if let Some(page) = state.pages.last_mut() {
-                page.mark_changed(&session.key);
-            }
+            let pages = state.pages.last_mut().into_iter().chain(state.preview.page.as_mut());
+            pages.for_each(|page| page.mark_changed(&session.key));
             state.sessions.upsert(session);
         }
-        "approvals" => set_approvals(state, data),
+        "approvals" => return set_approvals(state, data),
         "lagged" => {
             state.missed += data.get("missed").and_then(Value::as_u64).unwrap_or_default();
             return TuiState::initial_fetches();
@@ -87,29 +100,18 @@ fn handle_event(state: &mut TuiState, kind: &str, data: &Value) -> Vec<TuiComman
     Vec::new()
 }
 
-/// Adds a decision, counting each decision once.
-fn add_decision(state: &mut TuiState, line: DecisionRow) {
-    let (seq, oldest) = (line.seq, state.feed.last().map(|last| last.seq));
-    // Decisions that were dropped from the list have already been counted.
-    let gone = state.feed.is_full() && oldest.is_some_and(|oldest| seq < oldest);
-    if !gone {
-        let counted = line.clone();
-        if state.feed.upsert(line) {
-            state.stats.add(&counted);
-        }
-    }
-}
-
-/// Replaces the pending approvals.
-fn set_approvals(state: &mut TuiState, answer: &Value) {
+/// Replaces the pending approvals. A new approval rings the bell.
+fn set_approvals(state: &mut TuiState, answer: &Value) -> Vec<TuiCommand> {
     let cards = PendingApproval::parse_list(answer);
     let new =
         cards.iter().find(|card| state.approvals.find(&card.id).is_none()).map(|card| card.wants.clone());
     state.approvals.replace(cards);
     close_stale_approvals(state);
-    if let Some(wants) = new.filter(|_| state.tab != ViewTab::Approvals) {
+    let Some(wants) = new else { return Vec::new() };
+    if state.tab != ViewTab::Approvals {
         state.notify(false, format!("approval needed (press 3): {wants}"));
     }
+    vec![TuiCommand::RingBell]
 }
 
 /// Marks open approvals that are no longer pending.

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::command_line;
 use super::keys::{scroll_distance, scroll_page};
 use crate::input_prompt::{InputPrompt, PromptPurpose};
 use crate::key_press::KeyPress;
@@ -28,6 +29,9 @@ pub(super) fn handle_prompt_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiC
             close_prompt(state);
         }
         (KeyPress::Char(c), _) => prompt.push_char(c),
+        (KeyPress::Tab, PromptPurpose::Command) => prompt.text = command_line::complete(&prompt.text),
+        // Like in other programs, this leaves an empty command line.
+        (KeyPress::Backspace, PromptPurpose::Command) if prompt.text.is_empty() => close_prompt(state),
         (KeyPress::Backspace, _) => drop(prompt.text.pop()),
         (KeyPress::Ctrl('u'), _) => prompt.text.clear(),
         (key, _) => {
@@ -68,6 +72,7 @@ fn submit_prompt(state: &mut TuiState) -> Vec<TuiCommand> {
             }
             Vec::new()
         }
+        PromptPurpose::Command => command_line::run_command(state, &text),
         PromptPurpose::Note(id) => vec![TuiCommand::Perform(UserAction::Deny(id, text), GivenProof::Nothing)],
         PromptPurpose::Word(action) if action.privileged_action() == Some(text.as_str()) => {
             vec![TuiCommand::Perform(action, GivenProof::Word)]
@@ -121,6 +126,8 @@ pub(super) fn handle_action_done(
     }
     let text = match action {
         UserAction::Restore(_) => return show_restored(state, &answer.unwrap_or_default()),
+        UserAction::AllowOnce(_) => "allowed once, within ten minutes: tell the agent to try again",
+        UserAction::AddRule(_) => "rule added: calls like this one are denied",
         UserAction::Approve(_, ApproveFor::Once) => "approved",
         UserAction::Approve(_, ApproveFor::Session) => {
             "approved, with all calls that the same rules ask about in this session"
@@ -135,6 +142,11 @@ pub(super) fn handle_action_done(
             state.pages.pop();
             vec![TuiCommand::Fetch(FetchTarget::Approvals)]
         }
+        UserAction::AddRule(_) => {
+            state.pages.pop();
+            vec![TuiCommand::Fetch(FetchTarget::Health)]
+        }
+        UserAction::AllowOnce(_) => Vec::new(),
         UserAction::Monitor | UserAction::Enforce | UserAction::Restore(_) => {
             vec![TuiCommand::Fetch(FetchTarget::Health)]
         }
@@ -148,8 +160,7 @@ fn show_restored(state: &mut TuiState, answer: &Value) -> Vec<TuiCommand> {
     let saved = answer.get("saved").and_then(Value::as_str).map(plain::single_line);
     let saved = saved.map(|id| format!("; `tenterhook undo {id}` reverts this")).unwrap_or_default();
     state.notify(left == 0, format!("{restored} restored, {left} left{saved}"));
-    let page = state.pages.last().map(|page| &page.open);
-    match page {
+    match state.shown_content() {
         Some(PageContent::Session { key, .. }) => {
             vec![TuiCommand::Fetch(FetchTarget::Session(key.clone()))]
         }

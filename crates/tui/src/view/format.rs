@@ -15,6 +15,11 @@ pub(super) fn clock_time(ms: u64, clock: WallClock) -> String {
     local_timestamp(ms, clock).get(11..19).unwrap_or_default().to_owned()
 }
 
+/// Formats the local hour and minute: `20:13`.
+pub(super) fn short_time(ms: u64, clock: WallClock) -> String {
+    local_timestamp(ms, clock).get(11..16).unwrap_or_default().to_owned()
+}
+
 /// Formats the local date and time: `2026-11-15 20:13:15`.
 pub(super) fn date_time(ms: u64, clock: WallClock) -> String {
     local_timestamp(ms, clock).get(..19).unwrap_or_default().replace('T', " ")
@@ -31,6 +36,15 @@ pub(super) fn format_micros(us: u64) -> String {
         1000..100_000 => format!("{}.{} ms", us / 1000, us % 1000 / 100),
         100_000..10_000_000 => format!("{} ms", us / 1000),
         _ => format!("{} s", us / 1_000_000),
+    }
+}
+
+/// Formats the run time of a tool: `8 ms`, `1.2 s`, `3 min`.
+pub(super) fn format_run_time(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..100_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format_duration(ms),
     }
 }
 
@@ -94,6 +108,10 @@ mod tests {
         let micros =
             [format_micros(7), format_micros(1234), format_micros(250_000), format_micros(12_000_000)];
         assert_eq!(micros, ["7 µs", "1.2 ms", "250 ms", "12 s"]);
+        assert_eq!(
+            [format_run_time(8), format_run_time(1250), format_run_time(190_000)],
+            ["8 ms", "1.2 s", "3 min"]
+        );
         assert_eq!(
             [format_duration(999), format_duration(61_000), format_duration(7_500_000)],
             ["0 s", "1 min", "2 h 5 min"]

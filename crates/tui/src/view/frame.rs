@@ -11,20 +11,19 @@ use unicode_width::UnicodeWidthStr as _;
 use super::format;
 use super::theme::Theme;
 use crate::input_prompt::PromptPurpose;
+use crate::message::ListedCalls;
 use crate::plain;
 use crate::state::{DaemonLink, PageContent, TuiState, ViewTab};
 
+/// Name of the program before the tabs.
+const PROGRAM: &str = "Tenterhook ";
+
 pub(super) fn draw_tabs(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
-    let mut spans = vec![Span::styled("Tenterhook ", theme.bold())];
-    for (number, tab) in (1..).zip(ViewTab::ALL) {
-        let waiting = state.approvals.len();
-        let name = match tab {
-            ViewTab::Approvals if waiting > 0 => format!(" {number} {} ({waiting}) ", tab.name()),
-            _ => format!(" {number} {} ", tab.name()),
-        };
+    let mut spans = vec![Span::styled(PROGRAM, theme.bold())];
+    for (tab, name) in tab_labels(state) {
         let style = match tab {
+            ViewTab::Approvals if !state.approvals.is_empty() => theme.alert(tab == state.tab),
             tab if tab == state.tab => theme.chosen(),
-            ViewTab::Approvals if waiting > 0 => theme.warn(),
             _ => theme.dim(),
         };
         spans.push(Span::styled(name, style));
@@ -37,6 +36,28 @@ pub(super) fn draw_tabs(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, a
         (DaemonLink::Up, false) => ("● enforce", theme.good()),
     };
     frame.render_widget(Paragraph::new(Line::from(Span::styled(text, style)).right_aligned()), area);
+}
+
+/// Returns the tabs with their labels.
+fn tab_labels(state: &TuiState) -> impl Iterator<Item = (ViewTab, String)> {
+    let waiting = state.approvals.len();
+    (1..).zip(ViewTab::ALL).map(move |(number, tab)| match tab {
+        ViewTab::Approvals if waiting > 0 => (tab, format!(" {number} {} ({waiting}) ", tab.name())),
+        _ => (tab, format!(" {number} {} ", tab.name())),
+    })
+}
+
+/// Returns the tab in a column of the first row.
+pub(super) fn tab_at(state: &TuiState, column: u16) -> Option<ViewTab> {
+    let mut end = PROGRAM.width();
+    let column = usize::from(column);
+    if column < end {
+        return None;
+    }
+    tab_labels(state).find_map(|(tab, label)| {
+        end += label.width();
+        (column < end).then_some(tab)
+    })
 }
 
 /// Draws the title of the open page.
@@ -55,8 +76,8 @@ pub(super) fn draw_status_line(state: &TuiState, theme: Theme, frame: &mut Frame
             _ => prompt.text.clone(),
         };
         let typed = plain::truncate_start(&typed, width.saturating_sub(question.width() + 1));
-        let style =
-            if matches!(prompt.purpose, PromptPurpose::Filter) { theme.accent() } else { theme.warn() };
+        let is_plain = matches!(prompt.purpose, PromptPurpose::Filter | PromptPurpose::Command);
+        let style = if is_plain { theme.accent() } else { theme.warn() };
         let line = vec![Span::styled(question, style), Span::raw(typed), Span::styled(" ", theme.chosen())];
         frame.render_widget(Paragraph::new(Line::from(line)), area);
         return;
@@ -75,6 +96,9 @@ pub(super) fn draw_status_line(state: &TuiState, theme: Theme, frame: &mut Frame
 
 /// Formats the position in the list or page, and the filter.
 fn position_text(state: &TuiState) -> String {
+    if state.help {
+        return String::new();
+    }
     if !state.pages.is_empty() {
         return match super::max_scroll(state) {
             0 => String::new(),
@@ -85,13 +109,22 @@ fn position_text(state: &TuiState) -> String {
         };
     }
     let (position, filter, follows) = match state.tab {
-        ViewTab::Live => (state.feed.position(), &state.feed.filter, state.feed.follows_first()),
+        ViewTab::Live => {
+            let calls = state.calls.shown();
+            (calls.position(), &calls.filter, calls.follows_first())
+        }
         ViewTab::Sessions => (state.sessions.position(), &state.sessions.filter, false),
         ViewTab::Approvals => (state.approvals.position(), &state.approvals.filter, false),
         ViewTab::Statistics => return problem_count_text(state),
     };
     let (at, of) = position;
     let mut text = if of == 0 { "empty".to_owned() } else { format!("{at} of {of}") };
+    if state.tab == ViewTab::Live {
+        text.push_str(match state.calls.show() {
+            ListedCalls::Notable => " · notable calls",
+            ListedCalls::All => " · all calls",
+        });
+    }
     if follows && of > 0 {
         text.push_str(" · live");
     }
@@ -113,8 +146,18 @@ fn problem_count_text(state: &TuiState) -> String {
 }
 
 pub(super) fn draw_key_hints(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
-    let mut spans = Vec::new();
-    for (key, effect) in key_hints(state) {
+    let hints = key_hints(state);
+    let width_of = |(key, effect): &(&str, &str)| key.width() + effect.width() + 5;
+    // Help and quit are always shown; of the others, those that fit.
+    let last: usize = hints.iter().rev().take(2).map(width_of).sum();
+    let mut room = usize::from(area.width + 2).saturating_sub(last);
+    let (total, mut spans) = (hints.len(), Vec::new());
+    for (at, hint) in hints.into_iter().enumerate() {
+        if at + 2 < total {
+            let Some(rest) = room.checked_sub(width_of(&hint)) else { continue };
+            room = rest;
+        }
+        let (key, effect) = hint;
         spans.push(Span::styled(format!(" {key} "), theme.chosen()));
         spans.push(Span::styled(format!(" {effect}  "), theme.dim()));
     }
@@ -127,6 +170,7 @@ fn key_hints(state: &TuiState) -> Vec<(&'static str, &'static str)> {
         return match prompt.purpose {
             PromptPurpose::Yes(_) => vec![("y", "yes"), ("esc", "no")],
             PromptPurpose::Filter => vec![("enter", "apply"), ("esc", "clear")],
+            PromptPurpose::Command => vec![("enter", "run"), ("tab", "complete"), ("esc", "cancel")],
             _ => vec![("enter", "confirm"), ("esc", "cancel"), ("↑↓", "scroll")],
         };
     }
@@ -134,25 +178,45 @@ fn key_hints(state: &TuiState) -> Vec<(&'static str, &'static str)> {
         return vec![("any key", "back"), ("q", "quit")];
     }
     let last = [("?", "help"), ("q", "quit")];
+    let is_notable = state.calls.show() == ListedCalls::Notable;
     let here: &[(&str, &str)] = match state.pages.last().map(|page| &page.open) {
-        Some(PageContent::Decision { .. }) => {
-            &[("esc", "back"), ("↑↓", "scroll"), ("p", "proof"), ("s", "session"), ("u", "undo")]
-        }
+        Some(PageContent::Decision { .. }) => &[
+            ("esc", "back"),
+            ("p", "proof"),
+            ("b", "block"),
+            ("a", "allow"),
+            ("u", "undo"),
+            ("e", "explain"),
+            ("y", "copy"),
+            ("s", "session"),
+        ],
         Some(PageContent::Session { .. }) => {
-            &[("esc", "back"), ("↑↓", "scroll"), ("d", "decisions"), ("u", "undo")]
+            &[("esc", "back"), ("↑↓", "scroll"), ("d", "calls"), ("u", "undo"), ("y", "copy id")]
         }
         Some(PageContent::Approval { waits: true, .. }) => {
             &[("a", "approve once"), ("s", "for session"), ("d", "deny"), ("esc", "back")]
         }
-        Some(PageContent::Approval { waits: false, .. }) => &[("esc", "back")],
+        Some(PageContent::Draft { .. }) => &[("enter", "add the rule"), ("y", "copy"), ("esc", "back")],
+        Some(PageContent::Approval { waits: false, .. } | PageContent::Explanation { .. }) => {
+            &[("esc", "back"), ("↑↓", "scroll")]
+        }
         None => match state.tab {
-            ViewTab::Live | ViewTab::Sessions => {
-                &[("1-4", "views"), ("↑↓", "select"), ("enter", "open"), ("/", "filter"), ("m", "mode")]
-            }
+            ViewTab::Live => &[
+                ("enter", "open"),
+                ("/", "filter"),
+                ("n", if is_notable { "all" } else { "notable" }),
+                ("b", "block"),
+                ("a", "allow"),
+                (":", "command"),
+                ("u", "undo"),
+                ("e", "explain"),
+                ("y", "copy"),
+            ],
+            ViewTab::Sessions => &[("1-4", "views"), ("enter", "open"), ("/", "filter"), (":", "command")],
             ViewTab::Approvals => {
                 &[("a", "approve once"), ("s", "for session"), ("d", "deny"), ("enter", "open")]
             }
-            ViewTab::Statistics => &[("1-4", "views"), ("m", "mode")],
+            ViewTab::Statistics => &[("1-4", "views"), ("m", "mode"), (":", "command")],
         },
     };
     here.iter().copied().chain(last).collect()

@@ -8,43 +8,104 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::format::{clock_time, format_duration, format_micros, pad_cell};
+use super::format::{clock_time, format_duration, format_run_time, pad_cell, short_time};
 use super::theme::Theme;
 use super::{TextLines, WIDE_COLUMNS};
+use crate::parse::CallRow;
 use crate::plain;
 use crate::state::{DaemonLink, TuiState};
 
-pub(super) fn draw_live(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
-    let width = usize::from(area.width);
-    let (rule, duration) = if width >= WIDE_COLUMNS { (24, 9) } else { (0, 0) };
-    let gist = width.saturating_sub(44 + rule + duration);
-    let mut head =
-        format!("{:<9}{:<9}{:<12}{:<14}{}", "time", "", "harness", "tool", pad_cell("details", gist));
-    if width >= WIDE_COLUMNS {
-        head.push_str(&format!("{:<24}{:>8}", " rule", "took"));
+/// Widths of the columns of the live view.
+struct CallColumns {
+    time: usize,
+    harness: usize,
+    tool: usize,
+    call: usize,
+    by: usize,
+}
+
+impl CallColumns {
+    const DECISION: usize = 9;
+    const RESULT: usize = 14;
+
+    fn of_width(width: usize) -> Self {
+        let (time, harness, tool, by) = match width {
+            ..78 => (6, 0, 8, 14),
+            78..90 => (9, 0, 10, 17),
+            90..WIDE_COLUMNS => (9, 12, 13, 20),
+            _ => (9, 12, 14, 26),
+        };
+        let others = time + Self::DECISION + harness + tool + Self::RESULT + by;
+        Self { time, harness, tool, by, call: width.saturating_sub(others) }
     }
-    let (rows, chosen) = state.feed.window(state.list_rows());
-    let rows = rows.into_iter().map(|line| {
-        let tool = if line.tool.is_empty() { &line.event } else { &line.tool };
-        let mut spans = vec![
-            Span::styled(pad_cell(&clock_time(line.ts, state.clock), 9), theme.dim()),
-            Span::styled(pad_cell(line.verdict.label(), 9), theme.verdict(line.verdict)),
-            Span::raw(pad_cell(&line.harness, 11) + " "),
-            Span::styled(pad_cell(tool, 13) + " ", theme.bold()),
-            Span::raw(pad_cell(&line.gist, gist)),
-        ];
-        if width >= WIDE_COLUMNS {
-            spans.push(Span::styled(format!(" {} ", pad_cell(&line.rule, 22)), theme.dim()));
-            spans.push(Span::styled(format!("{:>8}", format_micros(line.took_us)), theme.dim()));
+
+    /// Formats a time; narrow columns have no seconds.
+    fn time_text(&self, ts: u64, state: &TuiState) -> String {
+        let text = if self.time > 6 { clock_time(ts, state.clock) } else { short_time(ts, state.clock) };
+        pad_cell(&text, self.time)
+    }
+}
+
+pub(super) fn draw_live(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
+    let columns = CallColumns::of_width(usize::from(area.width));
+    let mut head = String::new();
+    for (name, width) in [
+        ("time", columns.time),
+        ("decision", CallColumns::DECISION),
+        ("harness", columns.harness),
+        ("tool", columns.tool),
+        ("call", columns.call),
+        ("result", CallColumns::RESULT),
+        ("by", columns.by),
+    ] {
+        if width > 0 {
+            head.push_str(&pad_cell(name, width));
         }
-        Line::from(spans)
-    });
-    let empty = match (&state.link, state.feed.filter.is_empty()) {
-        (_, false) => "no matches for this filter",
-        (DaemonLink::Up, _) => "no decisions yet; they appear here as agents work",
+    }
+    let calls = state.calls.shown();
+    let (rows, chosen) = calls.window(state.list_rows());
+    let rows = rows.into_iter().map(|row| call_line(row, &columns, state, theme)).collect();
+    let empty = match (&state.link, calls.filter.is_empty(), state.calls.has_calls()) {
+        (_, false, _) => "no matches for this filter",
+        (DaemonLink::Up, _, true) => "nothing was asked, denied, rewritten or failed; press n for all calls",
+        (DaemonLink::Up, _, false) => "no decisions yet; they appear here as agents work",
         _ => "waiting for the daemon",
     };
-    draw_list(head, rows.collect(), chosen, empty, theme, frame, area);
+    draw_list(head, rows, chosen, empty, theme, frame, area);
+}
+
+fn call_line(row: &CallRow, columns: &CallColumns, state: &TuiState, theme: Theme) -> Line<'static> {
+    let time = Span::styled(columns.time_text(row.ts, state), theme.dim());
+    if let Some(folded) = &row.folded {
+        return Line::from(vec![time, Span::styled(format!("· {}", folded.text()), theme.dim())]);
+    }
+    let decision = match row.decision_label() {
+        "rewritten" => theme.accent(),
+        _ => theme.verdict(row.verdict),
+    };
+    let tool = if row.tool.is_empty() { &row.event } else { &row.tool };
+    let mut spans = vec![time, Span::styled(pad_cell(row.decision_label(), CallColumns::DECISION), decision)];
+    if columns.harness > 0 {
+        spans.push(Span::raw(pad_cell(&row.harness, columns.harness - 1) + " "));
+    }
+    let (result, style) = match row.result {
+        None => (String::new(), theme.dim()),
+        Some(result) => {
+            let ran = result.ran_ms.map(|ms| format!(" {}", format_run_time(ms))).unwrap_or_default();
+            if result.failed {
+                (format!("failed{ran}"), theme.bad())
+            } else {
+                (format!("ok{ran}"), theme.good())
+            }
+        }
+    };
+    spans.extend([
+        Span::styled(pad_cell(tool, columns.tool.saturating_sub(1)) + " ", theme.bold()),
+        Span::raw(pad_cell(&row.gist, columns.call.saturating_sub(1)) + " "),
+        Span::styled(pad_cell(&result, CallColumns::RESULT - 1) + " ", style),
+        Span::styled(pad_cell(&row.by, columns.by), theme.accent()),
+    ]);
+    Line::from(spans)
 }
 
 pub(super) fn draw_sessions(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {

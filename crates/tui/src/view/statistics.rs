@@ -7,7 +7,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline};
 
 use super::TextLines;
-use super::format::{clock_time, format_bytes, format_count, format_duration, format_micros, pad_cell};
+use super::chart::fit_columns;
+use super::format::{format_bytes, format_count, format_duration, format_micros, pad_cell, short_time};
 use super::theme::Theme;
 use crate::decision_stats::MinuteStats;
 use tenterhook_event::Decision;
@@ -15,26 +16,26 @@ use tenterhook_event::Decision;
 use crate::state::{DaemonLink, TuiState};
 
 pub(super) fn draw_statistics(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
-    let many = usize::from(area.width.min(240));
-    let minutes = state.stats.last_minutes(many, state.clock.now_ms);
+    let now_ms = state.clock.now_ms;
+    let many = state.stats.shown_minutes(now_ms);
+    let minutes = state.stats.last_minutes(many, now_ms);
+    let columns = fit_columns(&minutes, usize::from(area.width));
     let sum = MinuteStats::sum(&minutes);
     let now = minutes.last().cloned().unwrap_or_default();
     let peak = minutes.iter().map(|minute| minute.decided).max().unwrap_or_default();
-    let rows = [1, 3, 1, 2, 1, 2, 1].map(Constraint::Length).into_iter().chain([Constraint::Min(0)]);
+    let rows = [1, 3, 1, 1, 2, 1, 2, 1].map(Constraint::Length).into_iter().chain([Constraint::Min(0)]);
     let areas = Layout::vertical(rows).split(area);
     let part = |at: usize| areas.get(at).copied().unwrap_or_default();
-    let since = |since| format!(" · since {}", clock_time(since, state.clock));
-    let since = state.stats.since().map(since).unwrap_or_default();
     let head = |what: &str, rest: String| {
         Line::from(vec![Span::styled(format!("{what}  "), theme.bold()), Span::styled(rest, theme.dim())])
     };
-    let text =
-        format!("{} now · {} max · {} in {many} min{since}", now.decided, peak, format_count(sum.decided));
+    let text = format!("{} now · {} max · {} in {many} min", now.decided, peak, format_count(sum.decided));
     frame.render_widget(Paragraph::new(head("Decisions per minute", text)), part(0));
-    draw_sparkline(&minutes, |minute| minute.decided, theme.accent(), frame, part(1));
+    draw_sparkline(&columns, |minute| minute.decided, theme.accent(), frame, part(1));
+    draw_time_axis(state, many, theme, frame, part(2));
     let text = format!("{} now · {} in {many} min · {} asked", now.denied, sum.denied, sum.asked);
-    frame.render_widget(Paragraph::new(head("Denials per minute", text)), part(2));
-    draw_sparkline(&minutes, |minute| minute.denied, theme.bad(), frame, part(3));
+    frame.render_widget(Paragraph::new(head("Denials per minute", text)), part(3));
+    draw_sparkline(&columns, |minute| minute.denied, theme.bad(), frame, part(4));
     let percentile = |percent| sum.percentile_us(percent).map_or_else(|| "–".to_owned(), format_micros);
     let text = format!(
         "p50 {} · p95 {} · p99 {} · chart: p95 per minute",
@@ -42,18 +43,28 @@ pub(super) fn draw_statistics(state: &TuiState, theme: Theme, frame: &mut Frame<
         percentile(95),
         percentile(99)
     );
-    frame.render_widget(Paragraph::new(head("Decision time", text)), part(4));
+    frame.render_widget(Paragraph::new(head("Decision time", text)), part(5));
     draw_sparkline(
-        &minutes,
+        &columns,
         |minute| minute.percentile_us(95).unwrap_or_default(),
         theme.warn(),
         frame,
-        part(5),
+        part(6),
     );
     let [left, right] =
-        Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(part(7));
+        Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(part(8));
     frame.render_widget(Paragraph::new(count_lines(&sum, theme, usize::from(left.width))), left);
     frame.render_widget(Paragraph::new(daemon_lines(state, theme, usize::from(right.width))), right);
+}
+
+/// Draws the times at which the charts begin and end.
+fn draw_time_axis(state: &TuiState, minutes: usize, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
+    let now_ms = state.clock.now_ms;
+    let from = short_time(now_ms.saturating_sub(minutes as u64 * 60_000), state.clock);
+    let until = short_time(now_ms, state.clock);
+    let gap = usize::from(area.width).saturating_sub(from.len() + until.len());
+    let text = format!("{from}{}{until}", " ".repeat(gap));
+    frame.render_widget(Paragraph::new(Line::from(Span::styled(text, theme.dim()))), area);
 }
 
 fn draw_sparkline(
@@ -101,7 +112,8 @@ fn daemon_lines(state: &TuiState, theme: Theme, width: usize) -> TextLines {
         DaemonLink::Connecting => "…".to_owned(),
         DaemonLink::Down(why, _) => format!("not running: {why}"),
     };
-    for text in [mode.to_owned(), up, format!("generation {}", health.generation)] {
+    let level = if health.level.is_empty() { String::new() } else { format!(", {} rules", health.level) };
+    for text in [format!("{mode}{level}"), up, format!("generation {}", health.generation)] {
         lines.push(Line::from(format!("  {}", crate::plain::truncate(&text, width.saturating_sub(3)))));
     }
     for trouble in health.problems.iter().take(3) {

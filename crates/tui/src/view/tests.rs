@@ -14,7 +14,7 @@ const NOW_MS: u64 = 1_794_772_830_000;
 pub(crate) fn state(columns: u16, rows: u16) -> TuiState {
     let mut state = TuiState::new(WallClock { now_ms: NOW_MS, ahead_s: 0 }, (columns, rows), false);
     update(&mut state, TuiMessage::Connected);
-    let health = json!({"ok": true, "version": "0.1.0", "mode": "enforce", "generation": "745310088c84ffbe",
+    let health = json!({"ok": true, "version": "0.1.0", "mode": "enforce", "level": "standard", "generation": "745310088c84ffbe",
         "uptime_ms": 7_500_000, "problems": [], "stale": [], "unwired": []});
     fetched(&mut state, FetchTarget::Health, health);
     state
@@ -33,15 +33,27 @@ pub(crate) fn type_text(state: &mut TuiState, text: &str) -> Vec<TuiCommand> {
 }
 
 pub(crate) fn decided(seq: u64, verdict: &str, gist: &str) -> TuiMessage {
+    TuiMessage::Event("decided".to_owned(), decision(seq, "pre-tool", verdict, gist))
+}
+
+/// The event of a decision.
+pub(crate) fn decision(seq: u64, event: &str, verdict: &str, gist: &str) -> Value {
     // The rate increases over time.
     let back = 40 - seq % 40;
     let rule = if verdict == "none" { Value::Null } else { json!("recursive-delete") };
-    let data = json!({
+    json!({
         "seq": seq, "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "ts": Timestamp::from_unix_ms(NOW_MS - back * back * 500),
-        "harness": "claude-code", "event": "pre-tool", "session": "s-1",
+        "harness": "claude-code", "event": event, "session": "s-1",
         "tool": {"name": "Bash", "class": "shell", "gist": gist}, "verdict": verdict, "rule": rule,
         "reason": null, "took_us": 800 + seq * 10,
-    });
+    })
+}
+
+/// The result of a call.
+pub(crate) fn ended(seq: u64, gist: &str, failed: bool, ran_ms: u64) -> TuiMessage {
+    let event = if failed { "tool-error" } else { "post-tool" };
+    let mut data = decision(seq, event, "none", gist);
+    data["ran_ms"] = json!(ran_ms);
     TuiMessage::Event("decided".to_owned(), data)
 }
 
@@ -55,7 +67,7 @@ pub(crate) fn screen(state: &TuiState) -> String {
     (0..rows).map(|row| line(row).trim_end().to_owned() + "\n").collect()
 }
 
-fn record() -> Value {
+pub(crate) fn record() -> Value {
     json!({
         "seq": 7, "hash": "TMHlFsQNzM74XuIM6K8iOBEDHwRtOSE8XbXv7HGgzdQ=", "erased": false, "pruned": false,
         "leaf": {
@@ -123,9 +135,20 @@ pub(crate) fn approvals_json(wants: &str) -> Value {
 fn full_state(columns: u16, rows: u16) -> TuiState {
     let mut state = state(columns, rows);
     let usual = ["cargo test --workspace", "git status", "rg -n todo src", "ls -la", "cargo fmt --check"];
-    for (seq, gist) in (0..40).zip(usual.into_iter().cycle()) {
-        let (verdict, gist) = if seq % 9 == 7 { ("deny", "sudo rm -rf /") } else { ("none", gist) };
-        update(&mut state, decided(seq, verdict, gist));
+    for (call, gist) in (0..20).zip(usual.into_iter().cycle()) {
+        let seq = call * 2;
+        if call % 9 == 7 {
+            update(&mut state, decided(seq, "deny", "sudo rm -rf /"));
+            continue;
+        }
+        update(&mut state, decided(seq, "none", gist));
+        if call % 6 == 4 {
+            let event = decision(seq + 1, "notification", "none", "");
+            update(&mut state, TuiMessage::Event("decided".to_owned(), event));
+        } else if call < 19 {
+            let ended = ended(seq + 1, gist, call % 10 == 5, 40 + call * call * 17);
+            update(&mut state, ended);
+        }
     }
     fetched(&mut state, FetchTarget::Sessions, json!({"sessions": [session()], "all": 1}));
     fetched(&mut state, FetchTarget::Approvals, approvals_json("terraform apply"));
@@ -136,15 +159,20 @@ fn full_state(columns: u16, rows: u16) -> TuiState {
 #[test]
 fn live_fits_on_a_small_screen_and_shows_more_on_a_large_one() {
     insta::assert_snapshot!("live_80x24", screen(&full_state(80, 24)));
-    insta::assert_snapshot!("live_120x40", screen(&full_state(120, 40)));
+    let mut wide = full_state(140, 40);
+    fetched(&mut wide, FetchTarget::Decision(32), record());
+    insta::assert_snapshot!("live_140x40", screen(&wide));
+    let mut state = full_state(80, 24);
+    type_text(&mut state, "n");
+    insta::assert_snapshot!("live_80x24_all", screen(&state));
 }
 
 #[test]
 fn a_decision_shows_its_rules_and_reasons() {
     for (name, columns, rows) in [("decision_80x24", 80, 24), ("decision_120x40", 120, 40)] {
         let mut state = full_state(columns, rows);
-        let wanted = press_keys(&mut state, &[KeyPress::Down, KeyPress::Down, KeyPress::Enter]);
-        assert_eq!(wanted, [TuiCommand::Fetch(FetchTarget::Decision(37))]);
+        let wanted = press_keys(&mut state, &[KeyPress::Down, KeyPress::Enter]);
+        assert_eq!(wanted, [TuiCommand::Fetch(FetchTarget::Decision(30))]);
         state.pages.clear();
         state.pages.push(crate::state::OpenPage::decision(7).0);
         fetched(&mut state, FetchTarget::Decision(7), record());
@@ -153,13 +181,51 @@ fn a_decision_shows_its_rules_and_reasons() {
 }
 
 #[test]
+fn a_rule_that_blocks_a_call_is_shown_before_it_is_added_and_a_decision_is_explained() {
+    let mut state = full_state(80, 24);
+    assert_eq!(type_text(&mut state, "b"), [TuiCommand::Fetch(FetchTarget::DenyRuleDraft(32))]);
+    let yaml = "- id: no-rm-32\n  match:\n    shell:\n      program: rm\n  verdict: deny\n";
+    let draft = json!({"ids": ["no-rm-32"], "rule": {}, "yaml": yaml, "before": "version: 1\n",
+        "text": format!("version: 1\nrules:\n{yaml}"), "etag": "e", "validation": {"ok": true, "problems": []}});
+    fetched(&mut state, FetchTarget::DenyRuleDraft(32), draft);
+    insta::assert_snapshot!("block_80x24", screen(&state));
+    press_keys(&mut state, &[KeyPress::Enter]);
+    assert!(screen(&state).contains("Add the rule `no-rm-32` to your policy? y / n"));
+    let rule = crate::ShownRule {
+        id: "no-rm-32".to_owned(),
+        before: "version: 1\n".to_owned(),
+        after: format!("version: 1\nrules:\n{yaml}"),
+    };
+    let action = crate::UserAction::AddRule(rule);
+    assert_eq!(type_text(&mut state, "y"), [TuiCommand::Perform(action, crate::GivenProof::Nothing)]);
+
+    let mut state = full_state(80, 24);
+    type_text(&mut state, ":explain rm -rf build");
+    let subject = crate::ExplainSubject::Command("rm -rf build".to_owned());
+    let wanted = press_keys(&mut state, &[KeyPress::Enter]);
+    assert_eq!(wanted, [TuiCommand::Fetch(FetchTarget::Explain(subject.clone()))]);
+    let answer = json!({"verdict": "ask", "rule": "ask-rm", "says": "deletes a directory", "considered": 50,
+        "rules": [
+            {"rule": "ask-rm", "matched": true, "counts": true, "verdict": "ask", "why": "`rm` with `-r`"},
+            {"rule": "old", "matched": true, "counts": false, "verdict": "deny", "why": "monitor mode"},
+            {"rule": "other", "matched": false, "counts": false, "verdict": "deny", "why": "no"},
+        ],
+        "facts": {"commands": [{"program": "rm"}]}});
+    fetched(&mut state, FetchTarget::Explain(subject), answer);
+    insta::assert_snapshot!("explanation_80x24", screen(&state));
+}
+
+#[test]
 fn sessions_and_one_of_them() {
     for (name, columns, rows) in [("session_80x24", 80, 24), ("session_120x40", 120, 40)] {
         let mut state = full_state(columns, rows);
+        let key = "claude-code:s-1".to_owned();
         type_text(&mut state, "2");
+        if columns >= 120 {
+            fetched(&mut state, FetchTarget::Session(key.clone()), session());
+        }
         insta::assert_snapshot!(format!("{name}_list"), screen(&state));
         let wanted = press_keys(&mut state, &[KeyPress::Enter]);
-        let key = "claude-code:s-1".to_owned();
         assert_eq!(
             wanted,
             [
@@ -220,7 +286,9 @@ fn generated_pictures_of_the_guide() {
     fetched(&mut state, FetchTarget::Session(key.clone()), session());
     fetched(&mut state, FetchTarget::Timeline(key), timeline());
     let mut updated = page.clone();
-    for (name, picture) in [("live", live), ("session", screen(&state))] {
+    let mut wide = full_state(120, 24);
+    fetched(&mut wide, FetchTarget::Decision(32), record());
+    for (name, picture) in [("live", live), ("wide", screen(&wide)), ("session", screen(&state))] {
         let begin = format!("<!-- {name}: made by a test of crates/tui -->\n```text\n");
         let (before, rest) = updated.split_once(&begin).unwrap_or_else(|| panic!("no place for `{name}`"));
         let (_, after) = rest.split_once("```\n").unwrap();
@@ -242,7 +310,7 @@ fn every_size_of_a_screen_can_be_painted() {
             screen(&state);
             press_keys(&mut state, &[KeyPress::Enter]);
             fetched(&mut state, FetchTarget::Session("claude-code:s-1".to_owned()), session());
-            fetched(&mut state, FetchTarget::Decision(39), record());
+            fetched(&mut state, FetchTarget::Decision(32), record());
             screen(&state);
             press_keys(&mut state, &[KeyPress::End, KeyPress::PageUp, KeyPress::Home]);
             screen(&state);

@@ -44,6 +44,12 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
+    /// Style of a tab that needs an answer.
+    pub(super) fn alert(self, is_chosen: bool) -> Style {
+        let style = self.warn().add_modifier(Modifier::BOLD | Modifier::REVERSED);
+        if is_chosen { style.add_modifier(Modifier::UNDERLINED) } else { style }
+    }
+
     pub(super) fn verdict(self, verdict: Decision) -> Style {
         match verdict {
             Decision::None => self.dim(),
