@@ -14,6 +14,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The daemon serves index.html, a fleet server fleet.html.
+    rolldownOptions: { input: ['index.html', 'fleet.html'] },
   },
   server: { host: '127.0.0.1', proxy: { '/v1': { target: DAEMON, changeOrigin: true } } },
   test: { include: ['test/**/*.test.ts'], environment: 'node' },

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Measures the dashboard: first load, a million rows, and a burst of events. Prints JSON and has no limits.
-// TENTERHOOK_BIN should be a release build.
+// Measures the dashboard: first load, a ledger of a million records, and 500 tool calls per second. Prints JSON and has no
+// limits. TENTERHOOK_BIN and TENTERHOOK_BENCHES (the program of `benches`) should be release builds.
 
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
 import { launch, open } from './lib/browser.mjs';
 import { Daemon } from './lib/daemon.mjs';
-import { claude, shop } from './lib/data.mjs';
+import { shop, tool } from './lib/data.mjs';
 
-const MILLION = 1_000_000;
+const { TENTERHOOK_BENCHES } = process.env;
+if (!TENTERHOOK_BENCHES) throw new Error('name the program of `benches` in TENTERHOOK_BENCHES');
+const CALLS_PER_SECOND = 500;
 const sorted = (list) => [...list].sort((a, b) => a - b);
 const share = (list, part) =>
   Number((sorted(list)[Math.min(list.length - 1, Math.floor(list.length * part))] ?? 0).toFixed(2));
@@ -55,6 +60,12 @@ const frames = (page, ms, turn) =>
   );
 
 const daemon = await Daemon.start();
+const large = await Daemon.start({
+  prepare: (state) => {
+    mkdirSync(state, { mode: 0o700 });
+    execFileSync(TENTERHOOK_BENCHES, ['fill', join(state, 'ledger')]);
+  },
+});
 const browser = await launch();
 const result = {
   date: new Date().toISOString(),
@@ -77,27 +88,9 @@ try {
   }
   result.first_load_to_rows_ms = summary(loads);
 
-  const page = await open(browser, daemon);
-  await page.route(/\/v1\/ledger\/lines/, (route) => {
-    const query = new URL(route.request().url()).searchParams;
-    const before = Math.min(Number(query.get('before') ?? MILLION), MILLION);
-    const lines = Array.from({ length: Math.min(Number(query.get('limit')), before) }, (_, at) => ({
-      seq: before - 1 - at,
-      kind: 'decision',
-      ts: new Date(1.79e12 + (before - at) * 1000).toISOString(),
-      harness: 'claude-code',
-      event: 'pre-tool',
-      session: 's',
-      tool: { name: 'Bash', class: 'shell', gist: `make target-${before - at} && echo done` },
-      verdict: at % 9 ? 'none' : 'deny',
-      rule: at % 9 ? null : 'some-rule',
-      took_us: 40,
-      pruned: false,
-    }));
-    return route.fulfill({ json: { lines, next: null, size: MILLION } });
-  });
-  await page.goto(`${daemon.origin}/#/decisions?show=records&since=all`);
-  await page.getByText('1,000,000').first().waitFor();
+  const page = await open(browser, large);
+  await page.goto(`${large.origin}/#/decisions?show=records&since=all`);
+  await page.getByText('1,000,0').first().waitFor();
   for (const [name, turn] of [
     ['slowly', 7],
     ['fast', 400],
@@ -109,24 +102,25 @@ try {
   await page.context().close();
 
   const watched = await open(browser, daemon);
+  await watched.getByRole('button', { name: 'All calls' }).click();
   await watched.getByRole('grid', { name: 'Live calls' }).getByRole('row').nth(1).waitFor();
   const measured = frames(watched, 8000, 0);
   const began = performance.now();
   let sent = 0;
   const sender = async () => {
     while (performance.now() - began < 7000) {
-      const due = ((performance.now() - began) / 1000) * 500;
+      const due = ((performance.now() - began) / 1000) * CALLS_PER_SECOND;
       if (sent >= due) await new Promise((done) => setTimeout(done, 2));
       else {
         sent += 1;
-        await claude(daemon, session, 'Notification', { message: `so many: ${sent}` });
+        await tool(daemon, session, 'Bash', { command: `make target-${sent}` });
       }
     }
   };
   await Promise.all(Array.from({ length: 16 }, sender));
   const seconds = (performance.now() - began) / 1000;
   const { gaps } = await measured;
-  result.flood = { events_per_s: Math.round(sent / seconds), frame_ms: summary(gaps) };
+  result.flood = { tool_calls_per_s: Math.round(sent / seconds), frame_ms: summary(gaps) };
   const click = performance.now();
   await watched.getByRole('link', { name: 'Sessions' }).first().click();
   await watched.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
@@ -135,4 +129,5 @@ try {
 } finally {
   await browser.close();
   await daemon.stop();
+  await large.stop();
 }

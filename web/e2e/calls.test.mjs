@@ -127,6 +127,48 @@ test('a bar narrows the time range, and the range is shared by all pages', async
   assert.deepEqual(page.wrong, []);
 });
 
+test('a range of your own narrows all pages', async () => {
+  const page = await it.open({ viewport: { width: 1440, height: 900 } });
+  await visit(page, it.daemon, 'decisions', 'Decisions');
+  const range = page.getByRole('group', { name: 'Time range' });
+  const local = (ms) => {
+    const at = new Date(Date.now() + ms);
+    return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  };
+  const choose = async (from, to) => {
+    await range.locator('summary').click();
+    await range.getByLabel(/^From/).fill(from);
+    await range.getByLabel(/^To/).fill(to);
+    await range.getByRole('button', { name: 'Apply' }).click();
+  };
+  await choose(local(-7_200_000), local(-3_600_000));
+  await page.getByText('Nothing notable').waitFor();
+  assert.equal(await range.locator('summary').getAttribute('aria-current'), 'true');
+  await visit(page, it.daemon, 'now', 'Now');
+  await page.getByText(/^Nothing was asked, denied, rewritten or failed/).waitFor();
+  await choose(local(-7_200_000), local(120_000));
+  await page
+    .getByRole('link', { name: /recursive-delete/ })
+    .first()
+    .waitFor();
+  await accessible(page, 'custom-range');
+  assert.deepEqual(page.wrong, []);
+});
+
+test('live calls on the first page are notable ones, or all of them', async () => {
+  const page = await it.open({ viewport: { width: 1440, height: 900 } });
+  const feed = page.getByRole('grid', { name: 'Live calls' });
+  const choice = page.getByRole('group', { name: 'Live calls' });
+  await feed.getByText('denied').first().waitFor();
+  assert.equal(await choice.getByRole('button', { name: 'Notable' }).getAttribute('aria-pressed'), 'true');
+  assert.equal(await feed.getByText('no match').count(), await feed.getByText('failed').count());
+  await choice.getByRole('button', { name: 'All calls' }).click();
+  await feed.getByText('ok', { exact: true }).first().waitFor();
+  await page.reload();
+  await feed.getByText('ok', { exact: true }).first().waitFor();
+  assert.deepEqual(page.wrong, []);
+});
+
 test('a chart shows values under the pointer, and a click opens these decisions', async () => {
   const page = await it.open({ viewport: { width: 1440, height: 900 } });
   await visit(page, it.daemon, 'now', 'Now');
@@ -217,8 +259,11 @@ test('a lost connection is a banner with its time, and a retry connects again', 
   const lost = page.getByRole('alert').getByText(/Connection to the daemon lost since \d\d:\d\d:\d\d/);
   await lost.waitFor({ timeout: 10_000 });
   await accessible(page, 'connection-lost');
-  await page.unroute('**/v1/stream');
+  // The page also retries by itself, which could remove the button before the click.
+  const retried = page.waitForRequest('**/v1/stream', { timeout: 2000 });
   await page.getByRole('button', { name: 'Retry' }).click();
+  await retried;
+  await page.unroute('**/v1/stream');
   await lost.waitFor({ state: 'detached', timeout: 10_000 });
   await page.getByText('Live', { exact: true }).first().waitFor();
   assert.deepEqual(page.wrong, []);

@@ -16,20 +16,22 @@ rules:
 `;
 
 let script;
-const it = world(async (daemon) => {
-  script = join(daemon.home, 'guard.sh');
-  writeFileSync(script, 'case $(cat) in *docker*) echo "no containers" >&2; exit 2;; esac\n');
-  const hook = `hooks:\n  - {id: guard, on: pre-tool, match: Bash, exec: [sh, ${script}]}\n`;
-  writeFileSync(join(daemon.home, 'th/tenterhook.yaml'), hook);
-  writeFileSync(join(daemon.home, 'th/policy.yaml'), POLICY);
-  mkdirSync(join(daemon.home, '.claude'));
-  const has = async (path, found) => {
-    while (!found((await daemon.ask('GET', path)).json)) await new Promise((done) => setTimeout(done, 50));
-  };
-  await has('/v1/hooks', ({ hooks }) => hooks.length === 1);
-  await has('/v1/policy', ({ rules }) => rules.some((rule) => rule.id === 'ask-make'));
-  await has('/v1/health', ({ guarded }) => guarded !== undefined);
-});
+const it = world(
+  async (daemon) => {
+    script = join(daemon.home, 'guard.sh');
+    writeFileSync(script, 'case $(cat) in *docker*) echo "no containers" >&2; exit 2;; esac\n');
+    const hook = `hooks:\n  - {id: guard, on: pre-tool, match: Bash, exec: [sh, ${script}]}\n`;
+    writeFileSync(join(daemon.home, 'th/tenterhook.yaml'), hook);
+    writeFileSync(join(daemon.home, 'th/policy.yaml'), POLICY);
+    const has = async (path, found) => {
+      while (!found((await daemon.ask('GET', path)).json)) await new Promise((done) => setTimeout(done, 50));
+    };
+    await has('/v1/hooks', ({ hooks }) => hooks.length === 1);
+    await has('/v1/policy', ({ rules }) => rules.some((rule) => rule.id === 'ask-make'));
+    await has('/v1/health', ({ guarded }) => guarded !== undefined);
+  },
+  { prepare: (_, home) => mkdirSync(join(home, '.claude')) },
+);
 
 const health = (page) => page.locator('section', { has: page.getByRole('heading', { name: 'Health' }) });
 
@@ -42,6 +44,21 @@ test('health shows that no agent is guarded, and how to change that', async () =
   await health(page).getByRole('link', { name: 'install the hooks here' }).click();
   const card = page.locator('section', { has: page.getByRole('heading', { name: 'Claude Code' }) });
   await card.getByText(/Not guarded; hooks would cover \d+ of \d+ events/).waitFor();
+  assert.deepEqual(page.wrong, []);
+});
+
+test('health shows the protection of each agent and the level of the rules', async () => {
+  const page = await it.open();
+  const of = (name) =>
+    health(page).locator('dt', { hasText: name }).locator('xpath=following-sibling::dd[1]');
+  await of('claude-code').getByText('not guarded').waitFor();
+  await of('Rules').getByText('standard', { exact: true }).waitFor();
+  it.daemon.run('rules', 'level', 'strict');
+  await of('Rules').getByText('strict', { exact: true }).waitFor({ timeout: 10_000 });
+  await tool(it.daemon, 'now-guarded', 'Bash', { command: 'ls' });
+  await of('claude-code').getByText('hooks', { exact: true }).waitFor({ timeout: 10_000 });
+  assert.equal(await of('claude-code').getByText('not guarded').count(), 0);
+  await accessible(page, 'health-levels');
   assert.deepEqual(page.wrong, []);
 });
 
@@ -122,6 +139,7 @@ test('a hook that denies is named wherever the call is shown', async () => {
   const page = await it.open();
   await tool(it.daemon, 'by-hook', 'Bash', { command: 'docker ps' });
   await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole('button', { name: 'All calls' }).click();
   const feed = page.getByRole('grid', { name: 'Live calls' });
   await feed.getByRole('gridcell', { name: 'hook:guard' }).waitFor();
   await visit(page, it.daemon, 'decisions?verdict=deny', 'Decisions');

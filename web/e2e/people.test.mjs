@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { accessible } from './lib/accessible.mjs';
@@ -208,5 +209,63 @@ test('every page fits a narrow screen', async () => {
     });
     assert.equal(wide, 0, name);
   }
+  assert.deepEqual(page.wrong, []);
+});
+
+/** A call of Codex over the socket, so that its session belongs to this process. */
+function ownCodex(command) {
+  const socketPath = join(daemon.home, 'th/run/tenterhook.sock');
+  const headers = { 'content-type': 'application/json', host: 'localhost' };
+  return new Promise((done, failed) => {
+    const options = { socketPath, method: 'POST', path: '/v1/hooks/codex/pre-tool-use', headers };
+    const sent = request(options, (answer) => {
+      let text = '';
+      answer.on('data', (piece) => {
+        text += piece;
+      });
+      answer.on('end', () => done(text ? JSON.parse(text) : undefined));
+    });
+    sent.on('error', failed);
+    sent.end(
+      JSON.stringify({
+        session_id: 'own',
+        turn_id: 't',
+        cwd: daemon.home,
+        hook_event_name: 'PreToolUse',
+        model: 'm',
+        permission_mode: 'default',
+        tool_name: 'Bash',
+        tool_input: { command },
+        tool_use_id: 'u',
+      }),
+    );
+  });
+}
+
+// This is the last test: whoever calls a hook over the socket counts as an agent and gets no link any more.
+test('an approval as a rule, and one for the session, answer later calls too', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/approvals`);
+  await page.getByText('No pending approvals').waitFor();
+  const approve = async (command, scope) => {
+    const waits = ownCodex(command);
+    await page.getByRole('heading', { name: command }).waitFor({ timeout: 5000 });
+    await page.getByText('needs a code', { exact: true }).waitFor();
+    await page.getByRole('button', { name: scope }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    assert.notEqual((await waits)?.hookSpecificOutput?.permissionDecision, 'deny');
+    await page.getByText('No pending approvals').waitFor();
+  };
+  const isAnswered = async (command) => {
+    const late = new Promise((done) => setTimeout(done, 8000, 'late'));
+    return (await Promise.race([ownCodex(command), late])) !== 'late';
+  };
+  await approve('make rule', 'As a rule');
+  assert.match(readFileSync(join(daemon.home, 'th/policy.yaml'), 'utf8'), /make rule/);
+  assert.ok(await isAnswered('make rule'), 'the exception covers the same call');
+  await approve('make session', 'For this session');
+  assert.ok(await isAnswered('make other'), 'the rule does not ask in this session again');
   assert.deepEqual(page.wrong, []);
 });

@@ -62,6 +62,30 @@ test('rules are listed, searched and shown', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
+test('rules are sorted by a column, and a rule is turned off only with a code', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/rules`);
+  const grid = page.getByRole('grid', { name: 'Rules' });
+  await grid.getByText('recursive-delete', { exact: true }).waitFor();
+  const names = async () =>
+    (await grid.locator('.mono').allInnerTexts()).slice(0, 8).map((name) => name.trim());
+  await grid.getByRole('columnheader', { name: 'Rule', exact: true }).getByRole('button').click();
+  const first = await names();
+  assert.deepEqual(first, [...first].sort());
+  await grid.getByRole('columnheader', { name: 'Rule', exact: true }).getByRole('button').click();
+  const last = await names();
+  assert.deepEqual(last, [...last].sort().reverse());
+  assert.notDeepEqual(first, last);
+  await page.goto(`${daemon.origin}/#/rules?rule=remote-code`);
+  const drawer = page.getByRole('complementary', { name: 'remote-code' });
+  await drawer.getByRole('button', { name: 'Turn off' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Code from your authenticator app').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await drawer.getByRole('button', { name: 'Turn off' }).waitFor();
+  assert.deepEqual(page.wrong, []);
+});
+
 test('a rule from a decision is tested, saved, and denies calls', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run --rm ubuntu')}&verdict=deny`);

@@ -20,6 +20,7 @@ test('every page opens without errors', async () => {
 test('events of an agent appear within a second', async () => {
   const page = await it.open();
   await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: 'All calls' }).click();
   const feed = page.getByRole('grid', { name: 'Live calls' });
   await feed.getByRole('row').nth(1).waitFor();
   const seen = feed.getByText('echo this is seen at once').first().waitFor({ timeout: 5000 });

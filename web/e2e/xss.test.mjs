@@ -102,6 +102,7 @@ test('in a session, its files and its diffs', async () => {
 
 test('as it comes in live', async () => {
   const page = await it.open();
+  await page.getByRole('button', { name: 'All calls' }).click();
   await page.getByRole('grid', { name: 'Live calls' }).getByRole('row').nth(1).waitFor();
   await tool(it.daemon, it.made, `live ${EVIL}`, { command: EVIL });
   await page.getByText('live <img').first().waitFor();

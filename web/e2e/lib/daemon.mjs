@@ -14,12 +14,13 @@ const PROGRAM = process.env.TENTERHOOK_BIN;
 export class Daemon {
   #process;
 
-  /** Starts a daemon and waits until it responds. */
-  static async start() {
+  /** Starts a daemon and waits until it responds. `prepare` is called before, with its state directory and its home. */
+  static async start({ prepare } = {}) {
     if (!PROGRAM) throw new Error('say in TENTERHOOK_BIN which program is tested');
     const daemon = new Daemon();
     daemon.home = mkdtempSync(join(tmpdir(), 'tenterhook-web-'));
     daemon.env = { PATH: process.env.PATH, HOME: daemon.home, TENTERHOOK_HOME: join(daemon.home, 'th') };
+    prepare?.(daemon.env.TENTERHOOK_HOME, daemon.home);
     daemon.#process = spawn(PROGRAM, ['serve', '--listen', '127.0.0.1:0'], {
       env: daemon.env,
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -6,14 +6,14 @@ import { after, before } from 'node:test';
 import { launch, open } from './browser.mjs';
 import { Daemon } from './daemon.mjs';
 
-/** Starts both before the tests of a file; `fill` creates the data. */
-export function world(fill = async () => {}) {
+/** Starts both before the tests of a file; `fill` creates the data. The options are those of the daemon. */
+export function world(fill = async () => {}, options = {}) {
   const it = {
     /** Opens a new page that is signed in. */
     open: (options) => open(it.browser, it.daemon, options),
   };
   before(async () => {
-    it.daemon = await Daemon.start();
+    it.daemon = await Daemon.start(options);
     it.browser = await launch();
     it.made = await fill(it.daemon);
   });

@@ -14,3 +14,7 @@ const LABELS: Record<string, string> = {
 export function verdictLabel(verdict: string): string {
   return LABELS[verdict] ?? verdict;
 }
+
+/** The label of a rule's verdict. A rule without a verdict only observes, and may save what a call discards. */
+export const ruleVerdictLabel = (verdict: string): string =>
+  verdict === 'none' ? 'observed' : verdictLabel(verdict);

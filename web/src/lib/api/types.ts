@@ -51,6 +51,15 @@ export type BacktestReport = { /** Number of differences by rule. */ by_rule: { 
 /** Request to evaluate recorded events with a different policy. */
 export type BacktestRequest = { /** Only events since this time: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`. */ since?: string | null; /** Policy text to use instead of the user's policy. */ text: string; /** Only events before this time. */ until?: string | null };
 
+/** Result of an accepted bundle. */
+export type BundleAccepted = { /** The bundle in force. */ bundle: FleetBundle; /** Whether the bundle was in force before. */ known: boolean; /** Version that was in force before. */ replaces: number | null; /** The changes that weaken protection. */ weakening: string[] };
+
+/** Counts of a backtest of a bundle: how its rules would have decided the last calls of this machine. */
+export type BundleCounts = { /** Calls that the bundle asks about. */ asked_after: number; /** Calls that the rules asked about when they were recorded. */ asked_before: number; /** Number of calls. */ calls: number; /** Calls that the bundle denies. */ denied_after: number; /** Calls that the rules denied when they were recorded. */ denied_before: number; /** Records that could not be replayed. */ left_out: number; /** Calls that the bundle denies and that were not denied. */ newly_denied: number; /** Version of the bundle. */ version: number };
+
+/** A policy bundle that the daemon should verify. */
+export type BundleRequest = { /** The bundle, in base 64. */ bundle: string; /** Start of the records that are replayed, for a backtest: `7d`, `24h` or a date. Default: seven days ago. */ since?: string | null };
+
 /** A page of tool calls, newest first. */
 export type CallPage = { /** Value of `before` that requests the next page. */ next: number | null; /** The rows of this page. */ rows: ToolCallRow[]; /** Total number of records in the ledger. */ size: number };
 
@@ -71,7 +80,7 @@ export type CodeEnrolment = { /** The address as a QR code: rows of `1` for dark
 
 /** The daemon's health. Callers that have no token or use another account receive only `ok` and `version`. */
 export type DaemonHealth = { /** Number of hook calls answered. */ answered?: number; /** Identifier of the rules and hooks in force. */ generation?: string; /** Harnesses that have Tenterhook's hooks in their settings or sent an event within the last ten minutes. Absent
-until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** When monitor mode ends by itself; absent without a time limit. */ mode_until?: Timestamp | null; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Sandboxed runs that have not ended, each with the level of its sandbox. */ runs?: SandboxedRun[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
+until the daemon's first check. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** Level of protection of the rules: `relaxed`, `standard`, `strict` or `paranoid`. */ level?: string; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** When monitor mode ends by itself; absent without a time limit. */ mode_until?: Timestamp | null; /** Always true: a daemon that has failed does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id of the daemon. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Sandboxed runs that have not ended, each with the level of its sandbox. */ runs?: SandboxedRun[]; /** Decisions made by hooks without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read. Their previous content stays in force. */ stale?: FileProblem[]; /** Calls since the daemon started whose answer did not reach the hook program. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain Tenterhook's hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started, in milliseconds. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
 
 /** Result for a damaged ledger. */
 export type DamagedLedger = { /** Number of the first damaged record. */ leaf: number | null; /** Description of the damage. */ problem: string; /** Always false in this variant. */ verified: boolean };
@@ -198,6 +207,12 @@ export type FileDiff = { /** Number of lines added. */ added: number | null; /**
 
 /** One problem in a file. The entry with the problem is ignored; the rest of the file is in force. */
 export type FileProblem = { /** The entry with the problem, such as ``rule `x` ``. */ about?: string | null; /** Column, counted from 1. */ column?: number | null; /** How to fix the problem. */ hint?: string | null; /** Line, counted from 1. */ line?: number | null; /** Description of the problem. */ message: string; /** File with the problem. */ source: string };
+
+/** A policy bundle of a fleet. */
+export type FleetBundle = { /** Names of those who may answer approvals remotely. */ approvers: string[]; /** The git commit that its files come from. */ commit: string | null; /** Time after which the bundle is stale. */ not_after: Timestamp; /** SHA-256 of the bundle, in hexadecimal. */ sha256: string; /** Names of the signers that signed it. */ signed_by: string[]; /** Whether the bundle is stale. */ stale: boolean; /** Version of the bundle. */ version: number; /** What the machine does with a stale bundle: `keep`, `ask` or `deny`. */ when_stale: string };
+
+/** The policy of the fleet on this machine. */
+export type FleetPolicyView = { /** The bundle in force. */ bundle: FleetBundle | null; /** Whether the machine is part of a fleet that signs policy. */ enrolled: boolean; /** Name of the fleet. */ fleet: string | null; /** Bundles that were refused when they were read. */ problems: FileProblem[]; /** Ring of the machine. */ ring: string | null };
 
 /** Whether the agent may continue after this event. */
 export type Flow = "go" | ({ stop: { /** Reason shown to the user. */ reason?: string | null } });
@@ -411,7 +426,7 @@ export type PromptText = { /** Why the text is missing. */ gone: MissingContent 
 export type ProofRequest = { /** Proof that a user sends the request. */ proof?: AuthorityProof };
 
 /** Request to prune records: exactly one of `to` and `before`. */
-export type PruneRequest = { /** Prunes the records older than this day or time. */ before?: string | null; /** Proof that a user sends the request. */ proof?: AuthorityProof; /** Reason to store in the record of the removal. */ reason: string; /** Number of the last record to prune. */ to?: number | null };
+export type PruneRequest = { /** Prunes the records older than this day or time. */ before?: string | null; /** Whether records that the fleet of this machine has not acknowledged may be removed. */ force?: boolean; /** Proof that a user sends the request. */ proof?: AuthorityProof; /** Reason to store in the record of the removal. */ reason: string; /** Number of the last record to prune. */ to?: number | null };
 
 /** The hashed bytes of a record, as text. */
 export type RawRecord = { /** The envelope as JSON text. */ leaf: string | null; /** The payload as JSON text. */ payload: string | null; /** Salt of the payload hash, in hexadecimal. */ salt: string | null };
@@ -558,6 +573,9 @@ export type SessionTodos = { /** Number of items. */ all: number; /** Number of 
 /** Tokens and cost, read from payloads and transcripts. Nothing is estimated; unknown values are absent. */
 export type SessionUsage = { /** Number of answers that reported their token counts. */ answers?: number; /** Number of tokens read from the cache. */ cache_read_tokens?: number; /** Number of tokens written to the cache. */ cache_write_tokens?: number; /** Maximum context size of the model, in tokens. */ context_limit?: number | null; /** Fraction of the context in use, from 0 to 1. */ context_share?: number | null; /** Size of the context at the model's last answer, in tokens. */ context_tokens?: number | null; /** Cost in US dollars of the answers from models with a known price. */ cost_usd?: number | null; /** Number of input tokens, without cached tokens. */ input_tokens?: number; /** Number of output tokens. */ output_tokens?: number; /** Number of answers from models without a known price. */ unpriced?: number };
 
+/** An answer to an approval that an approver of the fleet signed. */
+export type SignedApprovalAnswer = { /** Id of the approval. */ approval: string; /** Name of the approver's key. */ approver: string; /** The decision: `allow` or `deny`. */ decision: string; /** Digest of the call as it was shown to the approver, in hexadecimal. */ digest: string; /** The machine that asked. */ machine: string; /** Time after which the answer is not valid, in Unix seconds. */ not_after: number; /** Signature of the approver's key, in base 64. */ signature: string };
+
 /** A checkpoint signed on request. */
 export type SignedCheckpoint = { /** The signed note. */ checkpoint: string };
 
@@ -693,6 +711,14 @@ export interface Operations {
     body: ApprovalAnswer;
     gives: ApprovalResult;
   };
+  /** Approves or denies a call that waits with an answer that an approver of the fleet signed. The keys of approvers are in the policy bundle in force. Needs the full id. */
+  answerApprovalSigned: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: SignedApprovalAnswer;
+    gives: ApprovalResult;
+  };
   /** Proof that the caller needs for a privileged action. */
   getAuthority: {
     path: undefined;
@@ -772,6 +798,30 @@ export interface Operations {
     headers: undefined;
     body: EventRequest;
     gives: Outcome;
+  };
+  /** The signed policy of the fleet: its version, its ring, and bundles that were refused. */
+  getFleetPolicy: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: FleetPolicyView;
+  };
+  /** Verifies a signed policy bundle and puts it in force. Its signatures are the proof: any caller may deliver it. */
+  putFleetPolicy: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: BundleRequest;
+    gives: BundleAccepted;
+  };
+  /** Replays the ledger with a signed policy bundle in place of the one in force, and returns counts only. Nothing is changed. */
+  backtestFleetPolicy: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: BundleRequest;
+    gives: BundleCounts;
   };
   /** Every harness: whether it is installed, whether our hooks are in its settings, its last event, and what hooks can do. */
   listHarnesses: {
@@ -1317,6 +1367,7 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   streamApprovals: ['GET', '/v1/approvals/stream'],
   getApproval: ['GET', '/v1/approvals/{id}'],
   answerApproval: ['POST', '/v1/approvals/{id}'],
+  answerApprovalSigned: ['POST', '/v1/approvals/{id}/signed'],
   getAuthority: ['GET', '/v1/authority'],
   passAuthority: ['POST', '/v1/authority'],
   listAgents: ['GET', '/v1/authority/agents'],
@@ -1327,6 +1378,9 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   leaveDashboard: ['POST', '/v1/dashboard/leave'],
   linkDashboard: ['POST', '/v1/dashboard/link'],
   judgeEvent: ['POST', '/v1/events'],
+  getFleetPolicy: ['GET', '/v1/fleet/policy'],
+  putFleetPolicy: ['POST', '/v1/fleet/policy'],
+  backtestFleetPolicy: ['POST', '/v1/fleet/policy/backtest'],
   listHarnesses: ['GET', '/v1/harnesses'],
   installHarness: ['POST', '/v1/harnesses/{id}/install'],
   planHarness: ['POST', '/v1/harnesses/{id}/plan'],
