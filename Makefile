@@ -45,6 +45,7 @@ test: format-check dependency-check test-rust ## Formatting, lints and every tes
 # two fifths of the processor time was unused.
 test-rust: ## Lints and tests of the crates
 	@sh tests/install-tools.sh
+	@sh tests/install-fleet-tools.sh "$(TARGET)/fleet-tools" >/dev/null || true
 	@mkdir -p "$(TARGET)" && rm -f "$(TENTERHOOK_SKIPPED_TESTS)"
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
 		then NEXTEST_TEST_THREADS="$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) * 3))}" \
@@ -66,6 +67,7 @@ generate: ## Write compiled rule packs, generated pages and schemas again
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-baseline --lib --quiet generated_packs
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-proto --test suite --quiet generated
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
+	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-fleet --bins --quiet generated
 	node web/scripts/api.mjs
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-tui --lib --quiet generated
 
@@ -107,6 +109,12 @@ SEED ?= 1
 fuzz: ## Fuzz the parsers with generated input (SECONDS=3600 for an hour)
 	$(CARGO) test --release --locked -p tenterhook-policy --test scaling
 	$(CARGO) run --release --locked -p tenterhook-fuzz -- $(SECONDS) $(ONLY) $(SEED)
+
+.PHONY: fleet-test
+fleet-test: ## Test the fleet server with a real nats-server and PostgreSQL
+	@sh tests/install-fleet-tools.sh "$(TARGET)/fleet-tools" >/dev/null
+	$(CARGO) nextest run --locked -p tenterhook-fleet -p tenterhook-fleet-server -p tenterhook-fleet-protocol \
+		-p tenterhook-fleet-machine --test-threads 3 --no-fail-fast
 
 # Number of rounds in which `make soak` kills processes and damages files.
 ROUNDS ?= 500
@@ -213,8 +221,9 @@ web-shots: web/dist/index.html ## Take the pictures of the dashboard again, for 
 	SHOTS=docs sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
 
 web-bench: build ## Measure the dashboard in a browser; raw runs are kept in benches/runs
+	$(CARGO) build --release --locked -p tenterhook-benches
 	CHROMIUM="$$(sh web/e2e/install-chromium.sh)" TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" \
-		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
+		TENTERHOOK_BENCHES="$(abspath $(TARGET))/release/tenterhook-benches" node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
 	$(REPLACE_RUNS)
 
 # Uses npm's cache if it contains all packages, so that no network is needed.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# build.sh TARGET: builds the program for one Rust target with the `dist` profile, as <target dir>/TARGET/dist/tenterhook.
+# build.sh TARGET: builds the programs for one Rust target with the `dist` profile, as <target dir>/TARGET/dist/tenterhook
+# and tenterhook-fleet.
 #
 # The same commit gives the same bytes in every directory: paths are remapped, and all values that are
 # compiled in come from the variables below. C code for another processor is compiled with Zig.
@@ -78,4 +79,8 @@ eval "export CFLAGS_$lower=\$c_flags"
 export CARGO_ENCODED_RUSTFLAGS="$flags"
 # PACKAGES selects single crates for experiments.
 # shellcheck disable=SC2086 # a list of options
-exec "$cargo" build --locked --profile dist ${PACKAGES:--p tenterhook} --target "$target"
+"$cargo" build --locked --profile dist ${PACKAGES:--p tenterhook} --target "$target"
+# Built alone: otherwise the features that it needs of shared crates would become part of the other program.
+if [ -z "${PACKAGES:-}" ]; then
+    "$cargo" build --locked --profile dist -p tenterhook-fleet --target "$target"
+fi

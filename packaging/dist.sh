@@ -90,6 +90,11 @@ for target in $DIST_TARGETS; do
             sh packaging/build.sh "$target"
         program=$target_dir/$target/dist/tenterhook
     fi
+    if [ -f "$(dirname "$program")/tenterhook-fleet" ]; then
+        programs="$programs --fleet-program $target=$(dirname "$program")/tenterhook-fleet"
+    else
+        say "$target: tenterhook-fleet is not next to $program, so there are no packages for fleets"
+    fi
     programs="$programs --program $target=$program"
     caveat=$(caveat "$target" "$program")
     if [ -n "$caveat" ]; then

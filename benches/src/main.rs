@@ -34,10 +34,14 @@ fn main() -> ExitCode {
     // `ledger`, `daemon`, `load` (only the daemon under load), `backtest`, `sdk`, `sessions` or `undo`.
     // `beside FIRST SECOND` compares two builds of the program. Two cases are slow: `10m` measures the ledger with ten
     // million records, and `million` measures a daemon's memory over a million events. `tidy` measures
-    // nothing: of the runs that other programs wrote, it keeps only the latest of each kind.
+    // nothing: of the runs that other programs wrote, it keeps only the latest of each kind. `fill DIR` measures nothing
+    // either: it writes a ledger with the million records of `sessions` into a directory.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     if asked("tidy") {
         return tidy();
+    }
+    if asked("fill") {
+        return fill(std::env::args_os().skip_while(|argument| argument != "fill").nth(1).map(PathBuf::from));
     }
     let builds: Vec<PathBuf> =
         std::env::args_os().skip_while(|argument| argument != "beside").skip(1).map(PathBuf::from).collect();
@@ -132,6 +136,21 @@ fn main() -> ExitCode {
 fn run_kind() -> String {
     let words: Vec<String> = std::env::args().skip(1).take_while(|word| !word.contains(['/', '.'])).collect();
     if words.is_empty() { "all".to_owned() } else { words.join("-") }
+}
+
+/// Writes a ledger of a million records.
+fn fill(dir: Option<PathBuf>) -> ExitCode {
+    let Some(dir) = dir else {
+        println!("usage: tenterhook-benches fill DIR");
+        return ExitCode::FAILURE;
+    };
+    match sessions::fill(&dir) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn tidy() -> ExitCode {

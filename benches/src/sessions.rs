@@ -106,7 +106,7 @@ fn name(session: u64) -> String {
 }
 
 /// Writes a ledger of sessions with prompts, tool calls and results, to-dos, and an end.
-fn fill(dir: &Path) -> Result<(), SetupError> {
+pub(crate) fn fill(dir: &Path) -> Result<(), SetupError> {
     let ledger = Ledger::open(dir, LedgerOptions::new(clock)).map_err(failed)?.ledger;
     let (tell, told) = channel();
     let began = clock();
@@ -153,7 +153,7 @@ fn entry(session: u64, step: u64, number: u64, began: u64) -> LedgerEntry {
     match kind {
         EventKind::Prompt => {
             event.detail.prompt =
-                Some("Please find out why the tests of the parser fail, and mend it.".repeat(3));
+                Some("Please find out why the tests of the parser fail, and repair it.".repeat(3));
         }
         EventKind::PreTool | EventKind::PostTool => {
             let call = step / 2;

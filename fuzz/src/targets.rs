@@ -9,6 +9,11 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_facts::parse_url;
+use tenterhook_fleet_protocol::{
+    BatchError, BatchRecord, CosignMessage, EnrolRequest, FleetMessage as _, InstanceId, MachineCommand,
+    MachineId, MachineStatus, MessageId, NkeyKind, NkeyPair, SignedAnswer, UploadBatch,
+};
+use tenterhook_ledger::Hash;
 use tenterhook_policy::{
     EvalEnvironment, Facts, RuleSet, RuleSource, SessionState, SourceLayer, facts, judge,
 };
@@ -44,6 +49,13 @@ pub const TARGETS: &[FuzzTarget] = &[
         holds: Some(keeps_commands_in_blocks),
     },
     FuzzTarget { name: "argv", seeds: argv_seeds, parse_count: 1, read: run_argv, holds: None },
+    FuzzTarget {
+        name: "batch",
+        seeds: batch_seeds,
+        parse_count: 1,
+        read: run_batch,
+        holds: Some(batch_is_read_back),
+    },
     FuzzTarget { name: "args", seeds: seeds::calls, parse_count: 60, read: run_args, holds: None },
     FuzzTarget { name: "code", seeds: code_seeds, parse_count: 9, read: run_code, holds: None },
     FuzzTarget { name: "rules", seeds: || seeds::examples().1, parse_count: 2, read: run_rules, holds: None },
@@ -134,6 +146,71 @@ fn summarize(facts: &Facts, findings: &str) -> String {
 
 fn programs(facts: &Facts) -> BTreeSet<&str> {
     facts.commands.iter().map(|command| command.program.as_str()).collect()
+}
+
+// === Messages of a fleet ===
+
+/// Returns the bytes of a message as text: one character for each byte.
+fn bytes_to_text(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
+/// Returns the bytes of a text. Characters beyond the first 256 lose their upper bits.
+fn text_to_bytes(text: &str) -> Vec<u8> {
+    text.chars().map(|c| u8::try_from(u32::from(c) & 0xff).unwrap_or_default()).collect()
+}
+
+fn batch_seeds() -> Vec<String> {
+    let machine = MachineId::of_key(&NkeyPair::from_seed(NkeyKind::User, &[1; 32]).public());
+    let batch = |records: Vec<BatchRecord>, proof: usize| UploadBatch {
+        machine: machine.clone(),
+        instance: InstanceId([2; 16]),
+        origin: "host/ledger".to_owned(),
+        first: 7,
+        records,
+        checkpoint: "host/ledger\n9\nAAAA\n\n— host/ledger AAAA\n".to_owned(),
+        proof: vec![Hash([3; 32]); proof],
+    };
+    let envelope = |number: u64| BatchRecord::Envelope(format!(r#"{{"v":1,"seq":{number}}}"#).into_bytes());
+    let batches = [
+        batch(vec![envelope(7)], 0),
+        batch(vec![envelope(7), BatchRecord::Pruned(Hash([4; 32])), envelope(9)], 3),
+        batch((0..200).map(envelope).collect(), 20),
+    ];
+    let mut seeds: Vec<String> =
+        batches.iter().filter_map(|batch| batch.encode().ok()).map(|bytes| bytes_to_text(&bytes)).collect();
+    seeds.push(r#"{"command":"resend","from":7}"#.to_owned());
+    seeds.extend(batches.first().map(|batch| batch.message_id().to_string()));
+    seeds
+}
+
+/// Decodes a text as each message that comes from another machine.
+fn run_batch(text: &str) -> String {
+    let bytes = text_to_bytes(text);
+    let batch = match UploadBatch::decode(&bytes) {
+        Ok(batch) => format!("{} records, {} hashes", batch.records.len().min(9), batch.proof.len().min(9)),
+        Err(error) => error.to_string().chars().take(60).collect(),
+    };
+    let messages = [
+        MachineCommand::decode(&bytes).is_ok(),
+        MachineStatus::decode(&bytes).is_ok(),
+        CosignMessage::decode(&bytes).is_ok(),
+        EnrolRequest::decode(&bytes).is_ok(),
+        SignedAnswer::decode(&bytes).is_ok(),
+        text.parse::<MessageId>().is_ok(),
+    ];
+    format!("{batch} {messages:?}")
+}
+
+/// Checks that a batch that is read is written and read again as the same.
+fn batch_is_read_back(text: &str) -> Result<(), String> {
+    let Ok(batch) = UploadBatch::decode(&text_to_bytes(text)) else { return Ok(()) };
+    match batch.encode().and_then(|bytes| UploadBatch::decode(&bytes)) {
+        // The sender may have compressed better.
+        Err(BatchError::TooLarge(_)) => Ok(()),
+        again if again.as_ref() == Ok(&batch) => Ok(()),
+        again => Err(format!("another batch: {:?}", again.err())),
+    }
 }
 
 // === Parsers ===

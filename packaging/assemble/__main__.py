@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 import deb
+import fleet
 import layout
 import npm
 import signing
@@ -38,6 +39,7 @@ def main() -> None:
     release = commands.add_parser("release", help="make the packages")
     release.add_argument("--out", type=Path, required=True)
     release.add_argument("--program", action="append", required=True, metavar="TARGET=FILE", dest="programs")
+    release.add_argument("--fleet-program", action="append", default=[], metavar="TARGET=FILE", dest="fleet_programs")
     release.add_argument("--caveat", action="append", default=[], metavar="TARGET=TEXT", dest="caveats")
     release.add_argument("--run", type=Path, metavar="FILE", help="a program that runs here [default: the first]")
     release.add_argument("--npm-pack", type=Path, metavar="FILE", help="what `npm pack` made of sdk/typescript")
@@ -88,6 +90,7 @@ def make_release(arguments: argparse.Namespace) -> None:
             write(out, *deb.package(project, build, manifest, arguments.epoch))
         write(out, *npm.platform_package(project, build, manifest, arguments.epoch))
         write(out, *wheel.platform_wheel(project, build, manifest, arguments.epoch))
+    fleet_builds = [make_fleet_packages(project, out, pair, arguments.epoch) for pair in arguments.fleet_programs]
     write(out, *wheel.pure_wheel(project, arguments.epoch))
     if arguments.npm_pack:
         write(out, *npm.main_package(project, arguments.npm_pack, builds, arguments.epoch))
@@ -105,6 +108,20 @@ def make_release(arguments: argparse.Namespace) -> None:
     (out / "TARGETS.txt").write_text(describe_targets(builds))
     write_checksums(out, key, project)
     report(out, builds, key, key_kind)
+    for build in fleet_builds:
+        print(fleet.program_line(build))
+
+
+def make_fleet_packages(project: Project, out: Path, pair: str, epoch: int) -> fleet.FleetBuild:
+    """Writes the packages of `tenterhook-fleet` for one target."""
+    target, file = pair.split("=", 1)
+    build = fleet.find_build(project, target, Path(file))
+    name = f"{fleet.PACKAGE}-{project.version}-{target}"
+    write(out, name + ".tar.gz", tar_gz(fleet.archive_files(build), epoch, name + "/"))
+    write(out, name + ".tar.xz", tar_xz(fleet.archive_files(build), epoch, name + "/"))
+    if target in deb.ARCHITECTURES:
+        write(out, *fleet.debian_package(project, build, epoch))
+    return build
 
 
 def write(out: Path, name: str, contents: bytes) -> Path:

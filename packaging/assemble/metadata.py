@@ -23,6 +23,8 @@ C_LIBRARY_NOTES = {
     "gnu": "The C library is the GNU C library, LGPL-2.1-or-later; the program can be linked again from its source.",
     "darwin": "The C library is part of the system.",
 }
+# Fonts of the dashboard: part of their licence file's name -> name of the font.
+FONTS_IN_DASHBOARD = {"inter": "Inter", "jetbrains-mono": "JetBrains Mono"}
 LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|notice|unlicense)", re.IGNORECASE)
 
 
@@ -52,13 +54,13 @@ class Project:
         """Description in one line."""
         return str(self.workspace["description"])
 
-    def dependencies(self, target: str) -> list[dict[str, Any]]:
-        """The packages that are linked into the program for a target, sorted by name and version."""
+    def dependencies(self, target: str, program: str = PACKAGE) -> list[dict[str, Any]]:
+        """The packages that are linked into a program for a target, sorted by name and version."""
         command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target]
         found = json.loads(subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout)
         packages = {package["id"]: package for package in found["packages"]}
         nodes = {node["id"]: node for node in found["resolve"]["nodes"]}
-        todo = [identifier for identifier, package in packages.items() if package["name"] == PACKAGE]
+        todo = [identifier for identifier, package in packages.items() if package["name"] == program]
         reached: set[str] = set()
         while todo:
             identifier = todo.pop()
@@ -129,16 +131,20 @@ def dashboard_package(project: Project, name: str) -> tuple[str, Path]:
     return f"{name} {description['version']} ({description['license']}), in the dashboard", folder
 
 
-def third_party_licences(project: Project, target: str) -> bytes:
+def third_party_licences(project: Project, target: str, program: str = PACKAGE) -> bytes:
     """The licence texts of all linked packages. A text that several packages share is printed once."""
     folders = [
         (f"{package['name']} {package['version']} ({package['license']})", Path(package["manifest_path"]).parent)
-        for package in project.dependencies(target)
+        for package in project.dependencies(target, program)
         if package["source"] is not None
     ]
     if (project.root / "web/dist/index.html").is_file():
         folders += [dashboard_package(project, name) for name in BUNDLED_IN_DASHBOARD]
     texts: dict[str, list[str]] = {}
+    if (project.root / "web/dist/index.html").is_file():
+        for file, font in FONTS_IN_DASHBOARD.items():
+            text = (project.root / f"web/src/fonts/OFL-{file}.txt").read_text().strip()
+            texts.setdefault(text, []).append(f"{font} (OFL-1.1), in the dashboard")
     without = []
     for label, folder in folders:
         files = sorted(path for path in folder.iterdir() if path.is_file() and LICENCE_FILE.match(path.name))
@@ -146,7 +152,7 @@ def third_party_licences(project: Project, target: str) -> bytes:
             texts.setdefault(path.read_text(errors="replace").strip(), []).append(label)
         if not files:
             without.append(label)
-    parts = [f"Licences of what is linked into Tenterhook {project.version} for {target}.\n"]
+    parts = [f"Licences of what is linked into {program} {project.version} for {target}.\n"]
     parts.append("The Rust standard library is licensed under Apache-2.0 or MIT. " + C_LIBRARY_NOTES[target.rsplit("-", 1)[-1]] + "\n")
     if without:
         parts.append("Packages that ship no licence text:\n  " + "\n  ".join(without) + "\n")

@@ -190,7 +190,11 @@ class Suite:
         exercise(root, "/usr/bin/tenterhook", self.version, "deb")
         root.run("test -f /usr/share/man/man1/tenterhook.1.gz -o -f /usr/share/tenterhook/manifest.json")
         root.expect_failure("tenterhook self update --from /release", "installed by deb", "sudo apt install")
-        root.run("dpkg --purge tenterhook", user="root")
+        # The program of fleets is a package of its own, and a command of this one.
+        root.expect_failure("tenterhook fleet --version", "tenterhook-fleet")
+        root.run(f"dpkg --install /release/{deb.replace('tenterhook_', 'tenterhook-fleet_')}", user="root")
+        root.run("tenterhook fleet --version && test -f /usr/lib/systemd/system/tenterhook-fleet.service")
+        root.run("dpkg --purge tenterhook-fleet tenterhook", user="root")
         left = {path for path in root.files() - before if not path.startswith("var/")}
         if left:
             raise TestFailure(f"left behind: {sorted(left)}")

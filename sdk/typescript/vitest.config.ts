@@ -14,5 +14,11 @@ export default defineConfig({
   },
   // Node 20 has no `await using`.
   oxc: { target: "es2022" },
-  test: { include: ["test/**/*.test.ts"], testTimeout: 15_000, hookTimeout: 30_000 },
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 15_000,
+    hookTimeout: 30_000,
+    // A daemon on a busy machine can take longer than the default of one second.
+    expect: { poll: { timeout: 10_000 } },
+  },
 });

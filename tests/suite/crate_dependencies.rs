@@ -18,6 +18,58 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-event", &[]),
     ("tenterhook-file-watch", &[]),
     ("tenterhook-files", &[]),
+    (
+        "tenterhook-fleet-bundle",
+        &["tenterhook-baseline", "tenterhook-event", "tenterhook-ledger", "tenterhook-policy"],
+    ),
+    ("tenterhook-fleet-protocol", &["tenterhook-ledger"]),
+    ("tenterhook-fleet-state", &["tenterhook-files", "tenterhook-fleet-protocol", "tenterhook-ledger"]),
+    (
+        "tenterhook-fleet-commands",
+        &["tenterhook-command", "tenterhook-fleet-state", "tenterhook-home", "tenterhook-ledger"],
+    ),
+    (
+        "tenterhook-fleet-machine",
+        &[
+            "tenterhook-api",
+            "tenterhook-files",
+            "tenterhook-fleet-bundle",
+            "tenterhook-fleet-protocol",
+            "tenterhook-fleet-state",
+            "tenterhook-ledger",
+        ],
+    ),
+    (
+        "tenterhook-fleet-server",
+        &[
+            "tenterhook-event",
+            "tenterhook-files",
+            "tenterhook-fleet-bundle",
+            "tenterhook-fleet-protocol",
+            "tenterhook-ledger",
+        ],
+    ),
+    (
+        "tenterhook-fleet",
+        &[
+            "tenterhook-api",
+            "tenterhook-authority",
+            "tenterhook-command",
+            "tenterhook-daemon-control",
+            "tenterhook-document",
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-files",
+            "tenterhook-fleet-bundle",
+            "tenterhook-fleet-machine",
+            "tenterhook-fleet-protocol",
+            "tenterhook-fleet-server",
+            "tenterhook-fleet-state",
+            "tenterhook-home",
+            "tenterhook-ledger",
+            "tenterhook-records",
+        ],
+    ),
     ("tenterhook-agent", &["tenterhook-document", "tenterhook-event", "tenterhook-files"]),
     ("tenterhook-api", &["tenterhook-event"]),
     ("tenterhook-error", &[]),
@@ -46,6 +98,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         "tenterhook-facts",
         &[
             "tenterhook-event",
+            "tenterhook-host-address",
             "tenterhook-patch",
             "tenterhook-paths",
             "tenterhook-programs",
@@ -94,6 +147,8 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-error",
             "tenterhook-event",
             "tenterhook-files",
+            "tenterhook-fleet-bundle",
+            "tenterhook-fleet-state",
             "tenterhook-harness",
             "tenterhook-harness-install",
             "tenterhook-policy",
@@ -131,6 +186,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-event",
             "tenterhook-facts",
             "tenterhook-files",
+            "tenterhook-fleet-state",
             "tenterhook-harness",
             "tenterhook-harness-install",
             "tenterhook-home",
@@ -165,12 +221,14 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-api",
             "tenterhook-error",
             "tenterhook-event",
+            "tenterhook-fleet-protocol",
             "tenterhook-harness",
             "tenterhook-harness-install",
             "tenterhook-home",
         ],
     ),
-    ("tenterhook-proxy", &[]),
+    ("tenterhook-host-address", &[]),
+    ("tenterhook-proxy", &["tenterhook-host-address"]),
     (
         "tenterhook-egress",
         &[
@@ -205,6 +263,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         &[
             "tenterhook-error",
             "tenterhook-event",
+            "tenterhook-fleet-bundle",
             "tenterhook-guard",
             "tenterhook-home",
             "tenterhook-policy",
@@ -266,6 +325,9 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-event",
             "tenterhook-file-watch",
             "tenterhook-files",
+            "tenterhook-fleet-bundle",
+            "tenterhook-fleet-protocol",
+            "tenterhook-fleet-state",
             "tenterhook-guard",
             "tenterhook-harness",
             "tenterhook-harness-install",
@@ -404,6 +466,19 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tenterhook-tui-command",
+        &[
+            "tenterhook-allow-commands",
+            "tenterhook-authority",
+            "tenterhook-command",
+            "tenterhook-daemon-control",
+            "tenterhook-home",
+            "tenterhook-ledger",
+            "tenterhook-ledger-commands",
+            "tenterhook-tui",
+        ],
+    ),
+    (
         "tenterhook-ledger-commands",
         &[
             "tenterhook-api",
@@ -412,6 +487,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-daemon-control",
             "tenterhook-error",
             "tenterhook-event",
+            "tenterhook-fleet-state",
             "tenterhook-guard",
             "tenterhook-home",
             "tenterhook-ledger",
@@ -438,6 +514,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-engine",
             "tenterhook-error",
             "tenterhook-event",
+            "tenterhook-fleet-commands",
             "tenterhook-guard",
             "tenterhook-harness",
             "tenterhook-harness-install",
@@ -465,7 +542,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-shim",
             "tenterhook-terminal-text",
             "tenterhook-transcript",
-            "tenterhook-tui",
+            "tenterhook-tui-command",
         ],
     ),
     ("tenterhook-client", &["tenterhook-proto"]),
@@ -515,7 +592,7 @@ const MAX_CRATE_LINES: usize = 14_000;
 
 /// Crates above the maximum, with their own limits until they are split.
 const LARGER_CRATES: &[(&str, usize)] =
-    &[("cli", 14_300), ("daemon", 14_200), ("guard", 14_800), ("policy", 14_400), ("shell-facts", 14_400)];
+    &[("daemon", 14_700), ("guard", 14_800), ("ledger", 14_100), ("policy", 15_000), ("shell-facts", 14_400)];
 
 /// Counts the lines of all Rust files below a directory.
 fn count_rust_lines(folder: &Path) -> usize {

@@ -72,6 +72,84 @@ fn show_prints_the_whole_record_by_number_or_id() {
     }
 }
 
+/// A hook call of a tool that ran.
+fn end_call(test: &TestContext, id: &str, command: &str, failed: bool) {
+    let (event, route) = if failed {
+        ("PostToolUseFailure", "post-tool-use-failure")
+    } else {
+        ("PostToolUse", "post-tool-use")
+    };
+    let payload = json!({
+        "session_id": "s-2", "cwd": test.path("work"), "hook_event_name": event, "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": id, "tool_response": {"stdout": ""}, "error": "exit 2",
+        "duration_ms": 1250,
+    });
+    test.run_with(&["hook", "claude-code", route], payload.to_string().as_bytes());
+}
+
+fn begin_call(test: &TestContext, id: &str, command: &str) {
+    let payload = json!({
+        "session_id": "s-2", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": id,
+    });
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.to_string().as_bytes());
+}
+
+#[test]
+fn tail_shows_notable_calls_as_one_row_with_their_result() {
+    let test = home_with_records();
+    begin_call(&test, "t-1", "make ok");
+    end_call(&test, "t-1", "make ok", false);
+    begin_call(&test, "t-2", "make broken");
+    end_call(&test, "t-2", "make broken", true);
+    let rows = |args: &[&str]| -> Vec<String> {
+        let ran = test.run(&[&["ledger", "tail"], args].concat());
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        ran.stdout.lines().skip(1).map(ToOwned::to_owned).collect()
+    };
+    let notable = rows(&[]);
+    assert!(notable[0].contains("rm -rf /") && notable[0].contains("denied"), "{notable:?}");
+    assert!(notable[1].contains("make broken") && notable[1].contains("failed 1.2 s"), "{notable:?}");
+    assert_eq!(notable.len(), 2);
+    let all = rows(&["--all", "-n", "50"]);
+    let of = |text: &str| all.iter().filter(|row| row.contains(text)).collect::<Vec<_>>();
+    assert!(of("make ok").len() == 1 && of("make ok")[0].contains("ok 1.2 s"), "{all:?}");
+    assert!(of("git status").len() == 1 && of("stop").len() == 1, "{all:?}");
+    let records = rows(&["--records", "-n", "50"]);
+    assert_eq!(records.iter().filter(|row| row.contains("make ok")).count(), 2, "{records:?}");
+    assert_eq!(rows(&["--kind", "start"]).len(), 1);
+    assert_eq!(
+        test.run(&["ledger", "tail", "--tool", "Read"]).stdout,
+        "no notable calls; `--all` lists all calls\n"
+    );
+}
+
+#[test]
+fn tail_follows_calls_and_prints_each_with_its_result_once() {
+    let test = home_with_records();
+    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(program, &["ledger", "tail", "-n", "0", "-f", "--all"]);
+    let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("RESULT"));
+    begin_call(&test, "t-1", "make ok");
+    begin_call(&test, "t-2", "rm -rf /");
+    begin_call(&test, "t-3", "make broken");
+    let denied = lines.next().unwrap().unwrap();
+    assert!(denied.contains("denied") && denied.contains("rm -rf /"), "{denied}");
+    end_call(&test, "t-3", "make broken", true);
+    let failed = lines.next().unwrap().unwrap();
+    assert!(failed.contains("make broken") && failed.contains("failed 1.2 s"), "{failed}");
+    end_call(&test, "t-1", "make ok", false);
+    let ok = lines.next().unwrap().unwrap();
+    assert!(ok.contains("make ok") && ok.contains("ok 1.2 s"), "{ok}");
+    begin_call(&test, "t-4", "rm -rf /usr");
+    let next = lines.next().unwrap().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(next.contains("rm -rf /usr"), "each call is printed once: {next}");
+}
+
 #[test]
 fn tail_shows_the_latest_and_goes_on() {
     let test = home_with_records();

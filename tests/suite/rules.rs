@@ -123,7 +123,7 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
     test.write("work/ours/a.yaml", WEAKENING_PACK);
     let ran = test.run_on_terminal(&["rules", "update", "ours"]);
     said(&ran, 0, "~ a.yaml changed");
-    said(&ran, 0, "These weaken your protection: free-make");
+    said(&ran, 0, "These weaken your protection: rule `free-make` is an exception");
     assert_eq!(verdict(&test, "make x"), "allow");
     said(&test.run(&["policy", "check"]), 0, "valid");
     said(&test.run(&["rules", "update", "ours"]), 0, "no changes");

@@ -7,7 +7,9 @@ mod after_run;
 mod client;
 mod files;
 mod git_settings;
+mod hidden_repositories;
 mod hostile_directories;
+mod later_sessions;
 mod launchers;
 mod levels;
 mod network;
@@ -158,6 +160,22 @@ impl Sandbox {
             (*name, (std::fs::read(&path).unwrap(), found.mode(), found.ino()))
         };
         GUARD_FILES.iter().map(read).collect()
+    }
+}
+
+impl Drop for Sandbox {
+    /// Ends the daemon that a run or a hook started.
+    fn drop(&mut self) {
+        if !self.test.home().join("run/tenterhook.sock").exists() {
+            return;
+        }
+        let status = self.test.run_command(self.command(Path::new(PROGRAM), &["status", "--json"]), b"");
+        let health: serde_json::Value = serde_json::from_str(&status.stdout).unwrap_or_default();
+        let pid = health["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+        if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+            // It may have ended meanwhile.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
     }
 }
 

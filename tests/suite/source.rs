@@ -55,6 +55,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("daemon-control/src/", "tables of the kernel about connections and processes"),
     ("dashboard/src/files.rs", "our own pages, in builds for development"),
     ("dashboard/src/peer_account.rs", "a table of the kernel"),
+    ("fleet-server/src/files.rs", "a directory, to sync it"),
     ("harness-install/src/accounts.rs", "/etc/passwd"),
     ("harness-install/src/file.rs", "a directory, to sync it"),
     ("authority/src/", "files of the kernel about processes"),

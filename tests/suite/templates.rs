@@ -60,9 +60,11 @@ fn every_rule_can_be_added_to_a_user_policy() {
         let args = ["new", "rule", "--from", name, "--json"];
         match name {
             "host-list" => said(&test.run(&args), 2, "defines lists"),
-            "exception" => {
+            // An exception, and a rule that changes calls.
+            "exception" | "command-timeout" => {
                 said(&test.run(&args), 1, "`policy change` needs confirmation");
-                said(&test.run_on_terminal(&args), 0, "our-build-cache");
+                let id = if name == "exception" { "our-build-cache" } else { name };
+                said(&test.run_on_terminal(&args), 0, id);
             }
             _ => said(&test.run(&args), 0, name),
         }

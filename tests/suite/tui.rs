@@ -32,12 +32,15 @@ fn events_are_shown_and_can_be_opened() {
     let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
     screen.shows("no decisions yet");
-    for number in 0..3 {
+    bash(&guard, "echo hello-0");
+    screen.shows("press n for all calls");
+    screen.press(&["n"]);
+    for number in 1..3 {
         bash(&guard, &format!("echo hello-{number}"));
         screen.shows(&format!("echo hello-{number}"));
     }
     bash(&guard, "sudo rm -rf /");
-    screen.shows("denied   claude-code Bash          sudo rm -rf /");
+    screen.shows("denied   Bash      sudo rm -rf /");
     screen.press(&["/"]);
     screen.type_text("DENY rm");
     screen.press(&["Enter"]);
@@ -92,7 +95,7 @@ fn a_session_shows_its_todos_files_and_tools_as_they_change() {
     screen
         .wait_until("two columns", |seen| seen.lines().nth(2).is_some_and(|line| line.contains("Timeline")));
     screen.press(&["d"]);
-    screen.wait_until("its decisions", |seen| seen.contains("filter: s-1") && seen.contains("took"));
+    screen.wait_until("its calls", |seen| seen.contains("filter: s-1") && seen.contains("all calls"));
     screen.press(&["C-c"]);
     screen.assert_restored("0");
 }
@@ -119,6 +122,14 @@ fn a_waiting_call_is_answered_by_keys_and_an_approval_needs_the_typed_word() {
     let Some(screen) = Screen::open(&test, &[]) else { return };
     let reply = call_while(&guard, "make none", || {
         screen.shows("3 Approvals (1)");
+        let bells = || String::from_utf8_lossy(&screen.written_bytes()).matches('\u{7}').count();
+        crate::terminal_user::until("the bell rings", || (bells() == 1).then_some(()));
+        let colored = screen.tmux(&["capture-pane", "-p", "-e"]);
+        let tab = colored.lines().next().unwrap().split("3 Approvals").next().unwrap().to_owned();
+        assert!(
+            tab.rsplit('\u{1b}').take(3).any(|style| style.contains("38;5;3")),
+            "the tab is yellow: {tab:?}"
+        );
         screen.press(&["3"]);
         screen.shows("make none");
         screen.press(&["d"]);
@@ -161,6 +172,106 @@ fn a_waiting_call_is_answered_by_keys_and_an_approval_needs_the_typed_word() {
     screen.shows("● enforce");
 }
 
+/// Reports the end of a tool call.
+fn end_call(guard: &SocketDaemon<'_>, command: &str, failed: bool) {
+    let (event, route) = if failed {
+        ("PostToolUseFailure", "post-tool-use-failure")
+    } else {
+        ("PostToolUse", "post-tool-use")
+    };
+    let payload = json!({
+        "session_id": "s-1", "cwd": guard.test.path("work"), "hook_event_name": event, "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": "t-1", "tool_response": {"stdout": "done"},
+        "error": "Exit code 2", "duration_ms": 1250,
+    });
+    guard.hook("claude-code", route, &payload);
+}
+
+#[test]
+fn a_call_is_one_row_with_its_result_and_wide_screens_show_its_details() {
+    let test = TestContext::new();
+    let guard = SocketDaemon::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    screen.tmux(&["resize-window", "-x", "140", "-y", "30"]);
+    screen.wait_until("the wide screen", |seen| seen.lines().next().is_some_and(|line| line.len() > 100));
+    bash(&guard, "cargo test");
+    end_call(&guard, "cargo test", true);
+    screen.wait_until("decision, result, duration", |seen| {
+        seen.lines()
+            .any(|line| ["no match", "cargo test", "failed", "│"].iter().all(|part| line.contains(part)))
+    });
+    screen.shows("Decision · record");
+    screen.shows("Normalized event · native event PreToolUse");
+    bash(&guard, "sudo rm -rf /");
+    screen.shows("recursive-delete");
+    screen.shows("rule:recursive-delete");
+    let rows = screen.content().lines().filter(|line| line.contains("cargo test")).count();
+    assert_eq!(rows, 1, "{}", screen.content());
+    // Clicks on the row below the selected one, in the list's third and fourth row of the screen.
+    screen.type_text("\u{1b}[<0;10;5M");
+    screen.type_text("\u{1b}[<0;10;5m");
+    screen.wait_until("the details of the clicked row", |seen| {
+        seen.contains("2 of 2") && seen.lines().any(|line| line.contains("│  cargo test"))
+    });
+    screen.type_text("\u{1b}[<0;23;1M");
+    screen.shows("todos files denied");
+    screen.press(&["q"]);
+    screen.shows("ended 0");
+}
+
+#[test]
+fn a_call_is_blocked_allowed_explained_and_copied_by_keys() {
+    let test = TestContext::new();
+    let guard = SocketDaemon::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    let ask = |command: &str| {
+        let reply = bash(&guard, command);
+        reply["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
+    };
+    assert_eq!(ask("terraform apply"), "none");
+    screen.press(&["n"]);
+    screen.shows("terraform apply");
+    screen.press(&["b"]);
+    screen.shows("program: [terraform]");
+    screen.press(&["Enter"]);
+    screen.shows("to your policy? y / n");
+    screen.press(&["y"]);
+    screen.shows("✓ rule added");
+    crate::terminal_user::until("the rule applies", || (ask("terraform apply") == "deny").then_some(()));
+    screen.shows("denied   Bash      terraform apply");
+
+    screen.press(&["a"]);
+    screen.shows("Type `allow` to confirm");
+    screen.type_text("allow");
+    screen.press(&["Enter"]);
+    screen.shows("✓ allowed once");
+    assert_eq!(test.last_change()["what"], "allow");
+    assert_ne!(ask("terraform apply"), "deny", "once");
+    assert_eq!(ask("terraform apply"), "deny", "and not again");
+
+    screen.press(&["Escape"]);
+    screen.shows("all calls");
+    screen.press(&["y"]);
+    screen.shows("✓ copied: terraform apply");
+    let copied = screen.written_bytes();
+    let sequence = b"\x1b]52;c;dGVycmFmb3JtIGFwcGx5\x07";
+    assert!(copied.windows(sequence.len()).any(|part| part == sequence));
+    screen.press(&["e"]);
+    screen.shows("Your current rules");
+    screen.shows("Matching rules · 1 of");
+    screen.press(&["Escape"]);
+    screen.shows("all calls");
+    screen.type_text(":explain sudo rm -rf /");
+    screen.press(&["Enter"]);
+    screen.shows("denied by recursive-delete");
+    screen.press(&["?"]);
+    screen.shows("block calls like this one");
+    screen.press(&["x"]);
+    screen.type_text(":q");
+    screen.press(&["Enter"]);
+    screen.assert_restored("0");
+}
+
 #[test]
 fn with_codes_an_approval_needs_a_code_that_is_not_shown() {
     let test = TestContext::new();
@@ -193,6 +304,7 @@ fn text_of_an_agent_cannot_control_the_terminal() {
     test.write("home/policy.yaml", RULES);
     let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[("NO_COLOR", "1")]) else { return };
+    screen.press(&["n"]);
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[H\u{1b}[31m\u{1b}c\u{9b}5A\r\u{8}\u{202e}";
     let payload = json!({
         "session_id": format!("s{evil}"), "cwd": format!("/w{evil}"), "hook_event_name": "PreToolUse",
@@ -222,6 +334,11 @@ fn text_of_an_agent_cannot_control_the_terminal() {
         screen.press(keys);
         screen.wait_until("the frame is intact", stands);
     }
+    // Escape and a letter that follow each other at once are one key.
+    screen.press(&["Escape"]);
+    screen.shows("all calls");
+    screen.press(&["Home", "y"]);
+    screen.shows("copied:");
     screen.shows("␛]0;owned␇");
     let reply = call_while(&guard, &format!("make {evil}"), || {
         screen.press(&["3"]);
@@ -234,9 +351,10 @@ fn text_of_an_agent_cannot_control_the_terminal() {
     let written = screen.written_bytes();
     let has = |bytes: &[u8]| written.windows(bytes.len()).any(|part| part == bytes);
     assert!(has("␛]0;owned␇".as_bytes()), "it was shown");
-    for bytes in
-        [&b"\x1b]"[..], b"\x07", b"\x1b[31m", b"\x1bc", "\u{9b}".as_bytes(), "\u{202e}".as_bytes(), b"\x08"]
-    {
+    // One sequence copies the call, which is encoded, and the bell rings for the approval.
+    let count = |bytes: &[u8]| written.windows(bytes.len()).filter(|part| *part == bytes).count();
+    assert_eq!((count(b"\x1b]"), count(b"\x1b]52;c;"), count(b"\x07")), (1, 1, 2));
+    for bytes in [&b"\x1b[31m"[..], b"\x1bc", "\u{9b}".as_bytes(), "\u{202e}".as_bytes(), b"\x08"] {
         assert!(!has(bytes), "{bytes:?} was written to the terminal");
     }
 }
@@ -246,6 +364,7 @@ fn the_view_follows_restarts_of_the_daemon_and_a_signal_restores_the_terminal() 
     let test = TestContext::new();
     let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
+    screen.press(&["n"]);
     bash(&guard, "echo kept");
     screen.shows("echo kept");
     guard.terminate();
@@ -258,8 +377,8 @@ fn the_view_follows_restarts_of_the_daemon_and_a_signal_restores_the_terminal() 
     screen.shows("echo again");
     screen.signal(Signal::STOP);
     screen.signal(Signal::CONT);
-    bash(&guard, "echo stopped and gone on");
-    screen.shows("echo stopped and gone on");
+    bash(&guard, "echo gone on");
+    screen.shows("echo gone on");
     screen.signal(Signal::TERM);
     screen.assert_restored("1");
 }
@@ -269,6 +388,7 @@ fn an_idle_view_costs_nothing_and_a_flood_leaves_it_usable() {
     let test = TestContext::new();
     let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
+    screen.press(&["n"]);
     bash(&guard, "echo one");
     screen.shows("echo one");
     thread::sleep(Duration::from_secs(1));
@@ -303,7 +423,7 @@ fn an_idle_view_costs_nothing_and_a_flood_leaves_it_usable() {
     );
     assert!(switched < Duration::from_secs(5), "{switched:?}");
     screen.press(&["Enter", "4"]);
-    screen.shows("1,001 in 80 min");
+    screen.shows("1,001 in 15 min");
 }
 
 #[test]
@@ -319,5 +439,5 @@ fn without_a_terminal_it_prints_an_error() {
     let ran = test.run(&["tui", "--json"]);
     assert!(ran.exit == 2 && ran.stderr.contains("has no JSON"), "{}", ran.stderr);
     let help = test.run(&["tui", "--help"]).stdout;
-    assert!(help.contains("Examples:\n  tenterhook tui\n") && help.contains("--mouse"), "{help}");
+    assert!(help.contains("Examples:\n  tenterhook tui\n") && help.contains("--no-mouse"), "{help}");
 }

@@ -190,6 +190,9 @@ fn a_call_is_undone_from_the_page_of_its_session() {
     daemon.hook("claude-code", "pre-tool-use", &payload);
     git(&test, &["reset", "-q", "--hard"]);
     let Some(screen) = Screen::open(&test, &[]) else { return };
+    // Notable calls are shown first; this one was neither asked about nor denied.
+    screen.shows("press n for all calls");
+    screen.press(&["n"]);
     screen.shows("git reset --hard");
     screen.press(&["2"]);
     screen.shows("claude-code");

@@ -56,6 +56,14 @@ pub struct Approval {
     pub reasons: Vec<Attributed<String>>,
 }
 
+impl Approval {
+    /// Returns the call as text for an approver on another machine: JSON with all fields, whose keys are sorted. A signed
+    /// answer is bound to the digest of this text.
+    pub fn call_text(&self) -> String {
+        serde_json::to_value(self).map(|value| value.to_string()).unwrap_or_default()
+    }
+}
+
 /// A user's answer to a waiting call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -39,6 +39,8 @@ pub struct HealthReport {
     /// When monitor mode ends by itself; absent without a time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_until: Option<Timestamp>,
+    /// Level of protection of the rules: `relaxed`, `standard`, `strict` or `paranoid`.
+    pub level: String,
     /// Number of calls that wait for an approval.
     pub pending: usize,
     /// Identifier of the rules and hooks in force.

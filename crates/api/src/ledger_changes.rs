@@ -45,6 +45,9 @@ pub struct PruneRequest {
     pub before: Option<String>,
     /// Reason to store in the record of the removal.
     pub reason: String,
+    /// Whether records that the fleet of this machine has not acknowledged may be removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
     /// Proof that a user sends the request.
     #[serde(default)]
     pub proof: AuthorityProof,

@@ -67,6 +67,10 @@ pub enum Action {
     TotpEnroll,
     /// Codes of an authenticator app are no longer required.
     TotpRemove,
+    /// The machine joins a fleet. A guarded agent could join a fleet of its own, whose policy would then apply.
+    FleetJoin,
+    /// The machine leaves its fleet, whose policy then no longer applies.
+    FleetLeave,
 }
 
 /// All actions with their names on the command line and in records.
@@ -100,6 +104,8 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::AgentForget, "agent forget"),
     (Action::TotpEnroll, "totp enroll"),
     (Action::TotpRemove, "totp remove"),
+    (Action::FleetJoin, "fleet join"),
+    (Action::FleetLeave, "fleet leave"),
 ];
 
 impl Action {
@@ -122,7 +128,7 @@ impl Action {
 
     /// Whether a user must confirm the action.
     pub(crate) fn needs_confirmation(self) -> bool {
-        !matches!(self, Self::TotpEnroll | Self::KeySeal)
+        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoin)
     }
 }
 

@@ -14,6 +14,7 @@ mod enrolment;
 mod harness_process;
 mod process;
 mod sandboxed_runs;
+mod signed_answer;
 pub mod totp;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ pub use caller::{Caller, CallerChannel, Identity};
 pub use enrolment::{AttemptQuota, CodeResult, Enrolment};
 pub use process::Process;
 pub use sandboxed_runs::{RunRefusal, RunSession, SandboxedRuns};
+pub use signed_answer::{RemoteApprover, UsedAnswers, check_signed_answer};
 pub use tenterhook_api::AuthorityProof as Proof;
 
 use tenterhook_error::Failure;

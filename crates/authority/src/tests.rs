@@ -90,8 +90,10 @@ fn a_guarded_agent_passes_with_a_code_only_and_the_refusal_names_the_mark() {
         "`mode monitor` was requested by a guarded agent (claude-code: `node`, process 5)"
     );
     assert!(refused.hint.contains("tenterhook agent forget 5"), "{}", refused.hint);
-    let enroll = gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW);
-    assert!(enroll.is_err(), "it could lock its person out");
+    for action in [Action::TotpEnroll, Action::FleetJoin, Action::FleetLeave] {
+        let admitted = gate.authority.admit(action, &caller, &Proof::default(), NOW);
+        assert!(admitted.is_err(), "{action}: it could lock its person out, or choose its own policy");
+    }
     assert!(gate.admit(&caller, &with_code("123456")).is_err(), "there are no codes");
     let root = Caller { uid: 0, ..caller.clone() };
     assert!(gate.admit(&root, &typed()).is_err());
@@ -194,8 +196,17 @@ fn the_record_says_who_asked_and_what_came_of_it() {
 }
 
 #[test]
+fn a_user_joins_a_fleet_without_proof_but_leaves_it_only_with_one() {
+    let gate = gate();
+    let admit = |action, proof: &Proof| gate.authority.admit(action, &caller(), proof, NOW);
+    assert!(admit(Action::FleetJoin, &Proof::default()).is_ok());
+    assert!(admit(Action::FleetLeave, &Proof::default()).is_err());
+    assert!(admit(Action::FleetLeave, &typed()).is_ok());
+}
+
+#[test]
 fn every_action_has_a_name_of_its_own() {
-    for action in [Action::Monitor, Action::Approve, Action::Stop, Action::TotpRemove] {
+    for action in [Action::Monitor, Action::Approve, Action::Stop, Action::TotpRemove, Action::FleetLeave] {
         assert_eq!(Action::from_name(action.name()), Some(action));
     }
     assert_eq!(Action::from_name(""), None);

@@ -32,6 +32,7 @@ pub(crate) const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Policy", &["rules", "explain", "check", "scan"]),
     ("Hooks", &["hooks"]),
     ("Daemon", &["daemon"]),
+    ("Fleet", &["fleet"]),
     ("Advanced", &["agent", "self", "help"]),
 ];
 

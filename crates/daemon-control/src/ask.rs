@@ -79,6 +79,17 @@ pub fn request_within(
     Err(text("hint").and_then(hint_for_users).into_iter().fold(error, Failure::hint))
 }
 
+/// Sends a request and returns its status and body, also if it was refused. Returns `None` if no daemon is running.
+pub fn request_status(
+    home: &Home,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    timeout: Duration,
+) -> Result<Option<(u16, Value)>, Failure> {
+    Ok(send_request(home, method, path, body, timeout)?.map(|answer| (answer.status, answer.body)))
+}
+
 /// Adapts a hint of the API to the command line. If the hint names API paths, it is replaced with the command for the
 /// first path, because command-line users do not send requests themselves.
 fn hint_for_users(hint: &str) -> Option<String> {

@@ -19,8 +19,8 @@ use tenterhook_error::Failure;
 use tenterhook_file_watch::FileStamps;
 use tenterhook_guard::Configuration;
 use tenterhook_home::{
-    Env, Home, Mode, Sources, Switches, WorkDirs, hook_files, hook_packages, program_files, regular_file,
-    trust,
+    Env, FleetPolicy, Home, Mode, Sources, Switches, WorkDirs, hook_files, hook_packages, program_files,
+    regular_file, trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -305,6 +305,7 @@ fn base_files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = text_files(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
     files.extend(program_files::watched_files(home));
+    files.extend(FleetPolicy::watched_files(home));
     files.extend(hook_packages::watched_files(home));
     files.extend(hook_files::watched_files(home, env));
     files

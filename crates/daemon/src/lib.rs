@@ -16,6 +16,7 @@ mod backfill;
 mod callbacks;
 mod checkpoint_sinks;
 mod daemon;
+mod fleet_connector;
 mod gate;
 mod generations;
 mod grpc;

@@ -57,6 +57,24 @@ pub struct ReplayReport {
     /// Number of events that were evaluated without the secrets that had been removed from them. Rules about secrets
     /// may match less often on such events than they did originally.
     pub redacted: u64,
+    /// Number of verdicts.
+    #[serde(skip)]
+    pub totals: VerdictTotals,
+}
+
+/// Number of verdicts of the rules, when the events were recorded and with the new rules.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct VerdictTotals {
+    /// Events that were denied.
+    pub denied_before: u64,
+    /// Events that the new rules deny.
+    pub denied_after: u64,
+    /// Events that were asked about.
+    pub asked_before: u64,
+    /// Events that the new rules ask about.
+    pub asked_after: u64,
+    /// Events that the new rules deny and that were not denied.
+    pub newly_denied: u64,
 }
 
 /// One decision that would be different.
@@ -192,6 +210,7 @@ impl Backtest<'_> {
                 replay.judge(event, Some(&recorded.seen));
             let (was, was_by) = strictest_verdict(&recorded.outcome.trace);
             report.replayed += 1;
+            report.totals.count(was, now);
             let redacted = recorded.leaf.field("payload").field("redacted").as_u64();
             report.redacted += u64::from(redacted.is_some_and(|marks| marks > 0));
             if was == now {
@@ -226,6 +245,7 @@ impl ReplayReport {
         self.differences.extend(part.differences);
         self.unnamed += part.unnamed;
         self.redacted += part.redacted;
+        self.totals.add(part.totals);
         for (rule, changes) in part.by_rule {
             let sum = self.by_rule.entry(rule).or_default();
             sum.stricter += changes.stricter;
@@ -234,6 +254,25 @@ impl ReplayReport {
         for (why, count) in part.left_out {
             *self.left_out.entry(why).or_default() += count;
         }
+    }
+}
+
+impl VerdictTotals {
+    fn count(&mut self, was: Decision, now: Decision) {
+        self.denied_before += u64::from(was == Decision::Deny);
+        self.denied_after += u64::from(now == Decision::Deny);
+        self.asked_before += u64::from(was == Decision::Ask);
+        self.asked_after += u64::from(now == Decision::Ask);
+        self.newly_denied += u64::from(now == Decision::Deny && was != Decision::Deny);
+    }
+
+    fn add(&mut self, other: Self) {
+        let Self { denied_before, denied_after, asked_before, asked_after, newly_denied } = other;
+        self.denied_before += denied_before;
+        self.denied_after += denied_after;
+        self.asked_before += asked_before;
+        self.asked_after += asked_after;
+        self.newly_denied += newly_denied;
     }
 }
 

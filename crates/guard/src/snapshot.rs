@@ -20,6 +20,7 @@ use crate::mcp_servers::{KnownServers, read_servers};
 use crate::pipeline::Configuration;
 use crate::seal::{SealKey, SealPurpose};
 use tenterhook_error::Failure;
+use tenterhook_home::FleetPolicy;
 use tenterhook_home::Home;
 use tenterhook_home::env::Env;
 use tenterhook_home::packs::PackList;
@@ -182,6 +183,7 @@ fn input_files(home: &Home, env: &Env, dirs: &WorkDirs) -> Vec<PathBuf> {
     files.push(home.port());
     files.extend(home.organisation.clone());
     files.extend(program_files::watched_files(home));
+    files.extend(FleetPolicy::watched_files(home));
     // The list itself is also an input file, so an unreadable list is noticed when it changes.
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);

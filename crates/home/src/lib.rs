@@ -11,6 +11,7 @@ pub mod call_meta;
 pub mod caller_rights;
 pub mod daemon_port;
 pub mod env;
+mod fleet_policy;
 mod home;
 pub mod hook_files;
 pub mod hook_packages;
@@ -29,6 +30,7 @@ pub mod trust;
 
 pub use append_rule::append_rule;
 pub use env::Env;
+pub use fleet_policy::{AcceptedBundle, BundleRefusal, FleetPolicy};
 pub use home::{Home, make_private_dir, make_public_dir, write_atomic};
 pub use levels::{LevelRules, ProtectionLevel, UnknownLevelError};
 pub use mode::{Mode, ModeSetting};

@@ -6,14 +6,17 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenterhook_event::{Event, Timestamp};
+use tenterhook_fleet_bundle::{Bundle, BundleRules, FLEET_SOURCE};
 use tenterhook_policy::{
     LoadMode, LoadedRules, PriceTable, Problem, RulePage, RuleSet, RuleSettings, RuleSource, SourceLayer,
 };
 
 use crate::Home;
+use crate::call_meta;
 use crate::caller_rights::ReadRights;
 use crate::daemon_port;
 use crate::env::Env;
+use crate::fleet_policy::FleetPolicy;
 use crate::hook_files;
 use crate::levels::ProtectionLevel;
 use crate::mode::{Mode, ModeSetting};
@@ -48,6 +51,8 @@ pub struct Sources {
     pub monitor_until: Option<Timestamp>,
     /// The user's price file for models: its path and its content.
     pub prices: Option<(String, String)>,
+    /// The policy of the fleet that the machine belongs to.
+    pub fleet: Option<FleetPolicy>,
     /// Files that describe programs.
     pub programs: Vec<SourceFile>,
     /// Files and entries that cannot be used.
@@ -122,9 +127,15 @@ impl Sources {
         found.add_packs(home, &list);
         found.texts.extend(hook_files::protection_rule(home, env));
         found.texts.extend(daemon_port::protection_rule(home));
+        // Of two rules with one id the first applies. A bundle precedes the organisation's file only if no other account
+        // than root can replace the keys that the bundle is verified with.
+        let fleet_at = found.texts.len();
         if let Some(path) = &home.organisation {
             found.add_organisation(path);
         }
+        let fleet = FleetPolicy::load(home);
+        let is_exposed = fleet.as_ref().is_some_and(|fleet| fleet.is_exposed);
+        found.add_fleet_policy(fleet, if is_exposed { found.texts.len() } else { fleet_at });
         if let Some(folder) = home.organisation_descriptions() {
             found.add_descriptions(&folder, SourceLayer::Organisation);
         }
@@ -272,6 +283,49 @@ impl Sources {
             }),
             Err(error) => self.problems.push(Problem::for_file(&name, error.to_string())),
         }
+    }
+
+    /// Adds the rules and descriptions of the fleet's bundle.
+    fn add_fleet_policy(&mut self, policy: Option<FleetPolicy>, at: usize) {
+        let Some(policy) = policy else { return };
+        self.problems.extend(policy.problems.iter().cloned());
+        if let Some(bundle) = &policy.bundle {
+            self.add_bundle(bundle, at, policy.is_exposed);
+            if bundle.is_stale(call_meta::now()) {
+                let name = format!("{FLEET_SOURCE}{}", bundle.manifest.version);
+                let message =
+                    format!("the organisation's policy was valid until {}", bundle.manifest.not_after);
+                let hint = "this machine has to reach its fleet server: `tenterhook fleet status`";
+                self.warnings.push(Problem::for_file(&name, message).hint(hint));
+            }
+        }
+        self.fleet = Some(policy);
+    }
+
+    /// Replaces the rules and descriptions of the fleet's bundle by those of another one.
+    pub fn replace_fleet_policy(&mut self, bundle: &Bundle) {
+        let at = self.texts.iter().position(|text| text.name.starts_with(FLEET_SOURCE));
+        let at = at.or_else(|| self.texts.iter().position(|text| text.layer > SourceLayer::Baseline));
+        self.texts.retain(|text| !text.name.starts_with(FLEET_SOURCE));
+        self.programs.retain(|text| !text.name.starts_with(FLEET_SOURCE));
+        let is_exposed = self.fleet.as_ref().is_some_and(|fleet| fleet.is_exposed);
+        self.add_bundle(bundle, at.unwrap_or(self.texts.len()), is_exposed);
+    }
+
+    /// Adds a bundle. If an account other than root can replace the keys that it is verified with, its descriptions cannot
+    /// replace others: locked rules depend on them.
+    fn add_bundle(&mut self, bundle: &Bundle, at: usize, is_exposed: bool) {
+        let file = |(name, yaml): (String, String), standing| SourceFile {
+            name,
+            yaml: Cow::Owned(yaml),
+            layer: SourceLayer::Organisation,
+            standing,
+            pack: None,
+        };
+        let descriptions = if is_exposed { Standing::Exposed } else { Standing::Trusted };
+        let BundleRules { rules, programs } = bundle.rules();
+        self.texts.splice(at..at, rules.into_iter().map(|rules| file(rules, Standing::Trusted)));
+        self.programs.splice(0..0, programs.into_iter().map(|text| file(text, descriptions)));
     }
 
     /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask

@@ -85,13 +85,20 @@ impl KeyChain {
 
     /// Returns the new key in a `rotate` leaf, if both keys signed the rotation.
     fn rotated_key(&self, leaf: &Envelope<'_>) -> Option<VerifierKey> {
-        let old = self.current()?;
-        let new: VerifierKey = leaf.new_key.as_ref()?.parse().ok()?;
-        let statement = rotation_statement(old.name(), leaf.seq, &new);
-        let old_signature = decode_base64(leaf.old_signature.as_ref()?)?;
-        let new_signature = decode_base64(leaf.new_signature.as_ref()?)?;
-        let both = old.is_valid_signature(statement.as_bytes(), &old_signature)
-            && new.is_valid_signature(statement.as_bytes(), &new_signature);
-        (both && new.name() == old.name()).then_some(new)
+        rotated_key(self.current()?, leaf)
     }
+}
+
+/// Returns the key that signs a log after this `rotate` leaf, if `old` and the new key both signed the rotation.
+pub fn rotated_key(old: &VerifierKey, leaf: &Envelope<'_>) -> Option<VerifierKey> {
+    if leaf.kind != LeafKind::Rotate {
+        return None;
+    }
+    let new: VerifierKey = leaf.new_key.as_ref()?.parse().ok()?;
+    let statement = rotation_statement(old.name(), leaf.seq, &new);
+    let old_signature = decode_base64(leaf.old_signature.as_ref()?)?;
+    let new_signature = decode_base64(leaf.new_signature.as_ref()?)?;
+    let both = old.is_valid_signature(statement.as_bytes(), &old_signature)
+        && new.is_valid_signature(statement.as_bytes(), &new_signature);
+    (both && new.name() == old.name()).then_some(new)
 }

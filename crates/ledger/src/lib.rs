@@ -43,6 +43,7 @@ pub use envelope::{
 };
 pub use hash::{HASH_BYTES, Hash, ParseHashError};
 pub use identifier::secrets_in_identifier;
+pub use key_chain::rotated_key;
 pub use note::VerifierKey;
 pub use payload::{RedactionKey, Redactor};
 pub use problem::{Defect, LogProblem, ProblemLocation};

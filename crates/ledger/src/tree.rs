@@ -37,9 +37,21 @@ impl Frontier {
         Ok(Self { size, peaks })
     }
 
+    /// Restores the right edge of a tree from its size and its [`peaks`](Self::peaks); `None` if their number does not
+    /// fit the size.
+    pub fn from_peaks(size: u64, peaks: Vec<Hash>) -> Option<Self> {
+        let expected = usize::try_from(size.count_ones()).ok()?;
+        (peaks.len() == expected).then_some(Self { size, peaks })
+    }
+
     /// Returns the number of leaves.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Returns the hashes of the complete subtrees from left to right, largest first: one for each bit of the size.
+    pub fn peaks(&self) -> &[Hash] {
+        &self.peaks
     }
 
     /// Appends a leaf's hash. Adds the hashes of the subtrees that it completes to `completed`, the leaf's own first.

@@ -46,6 +46,7 @@ mod rule;
 mod schema;
 mod source;
 mod state;
+mod weakening;
 mod write;
 
 pub use budget::{DailySpend, ReportedUsage, SpendTotals};
@@ -66,6 +67,7 @@ pub use state::{
 pub use tenterhook_document::Problem;
 pub use tenterhook_facts::{EvalEnvironment, Facts, FileOp, PathLocation, facts};
 pub use tenterhook_programs::{CommandSummary, Programs, UserProgram, UserProgramFile};
+pub use weakening::{WeakenedSubject, Weakening, WeakeningKind, find_weakenings};
 pub use write::rule_yaml;
 
 #[cfg(test)]

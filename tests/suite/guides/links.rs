@@ -39,10 +39,12 @@ const SHORT_NAMES: &[(&str, &str)] =
 
 /// Help text of every command, from the generated reference.
 fn commands() -> BTreeMap<String, String> {
-    let page = std::fs::read_to_string(repository().join("docs/reference/cli.md")).unwrap();
-    let sections = page.split("\n## `").skip(1).map(|section| section.split_once('`').unwrap());
-    let mut commands: BTreeMap<_, _> =
-        sections.map(|(name, help)| (name.to_owned(), help.to_owned())).collect();
+    let mut commands = BTreeMap::new();
+    for page in ["cli.md", "fleet.md"] {
+        let page = std::fs::read_to_string(repository().join("docs/reference").join(page)).unwrap();
+        let sections = page.split("\n## `").skip(1).map(|section| section.split_once('`').unwrap());
+        commands.extend(sections.map(|(name, help)| (name.to_owned(), help.to_owned())));
+    }
     for (short, whole) in SHORT_NAMES {
         let help = commands.get(*whole).unwrap_or_else(|| panic!("no command `{whole}`")).clone();
         commands.insert((*short).to_owned(), help);

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_event::Decision;
 use tenterhook_guard::rule_draft::{exception_rule, policy_still_stops};
-use tenterhook_guard::{Allowance, AllowanceScope, AllowanceStore, ONCE_LIFETIME, describe_stopped_call};
+use tenterhook_guard::{Allowance, AllowanceScope, AllowanceStore, ONCE_LIFETIME};
+use tenterhook_home::env::Env;
 use tenterhook_home::packs::PackList;
-use tenterhook_home::{append_rule, call_meta, make_private_dir, regular_file, write_atomic};
+use tenterhook_home::{Home, append_rule, call_meta, make_private_dir, regular_file, write_atomic};
 use tenterhook_policy::rule_yaml;
 use tenterhook_records::recorded::JsonField as _;
 use tenterhook_terminal_text::approval_text::{approval_text, arguments_text};
@@ -68,7 +69,7 @@ struct ScopeArgs {
 
 /// Runs `allow`.
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let stopped = StoppedDecision::find(context, &args.call)?;
+    let stopped = StoppedDecision::find(context.home()?, &context.env, &args.call)?;
     let scope = &args.scope;
     if !scope.rule
         && let Some(waiting) = find_waiting_call(context, &stopped)?
@@ -85,6 +86,47 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     }
 }
 
+/// Allows a recorded call to run once. `confirm` confirms the privileged action with these details.
+pub fn allow_once(
+    home: &Home,
+    env: &Env,
+    call: &str,
+    confirm: impl FnOnce(Value) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let stopped = StoppedDecision::find(home, env, call)?;
+    require_allowable(&stopped, AllowanceScope::Once)?;
+    store_allowance(home, &stopped, AllowanceScope::Once, confirm)
+}
+
+/// Fails if a later call cannot be compared with this one, or belongs to no session.
+fn require_allowable(stopped: &StoppedDecision, scope: AllowanceScope) -> Result<(), CommandError> {
+    match scope {
+        AllowanceScope::Once => stopped.require_whole_call(),
+        AllowanceScope::Session if stopped.describe()?.session.is_none() => {
+            Err(CommandError::user("the call belongs to no session").hint("allow it once: `--once`"))
+        }
+        AllowanceScope::Session => Ok(()),
+    }
+}
+
+/// Stores that a call is allowed, after it is confirmed.
+fn store_allowance(
+    home: &Home,
+    stopped: &StoppedDecision,
+    scope: AllowanceScope,
+    confirm: impl FnOnce(Value) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let (event, call) = (&stopped.recorded.event, stopped.describe()?);
+    let detail = json!({
+        "of": event.id, "record": stopped.seq, "for": scope, "rules": stopped.rules, "call": call.digest,
+        "session": call.session.filter(|_| scope == AllowanceScope::Session),
+    });
+    confirm(detail)?;
+    // The time starts after the user has confirmed.
+    let now = call_meta::now_ms();
+    AllowanceStore::of(home).add(Allowance::new(&call, event.id, scope, now), now)
+}
+
 /// Allows the call once, or its rules for the session.
 fn add_allowance(
     context: &Context,
@@ -92,27 +134,11 @@ fn add_allowance(
     scope: AllowanceScope,
     proof: &ProofArgs,
 ) -> Result<ExitCode, CommandError> {
-    let (home, event) = (context.home()?, &stopped.recorded.event);
-    let rules = stopped.rules.iter().map(String::as_str).collect();
-    let call = describe_stopped_call(event, rules).ok_or_else(|| {
-        CommandError::user(format!("record {} is not a call that can run again", stopped.seq))
-    })?;
-    match scope {
-        AllowanceScope::Once => stopped.require_whole_call()?,
-        AllowanceScope::Session if call.session.is_none() => {
-            return Err(CommandError::user("the call belongs to no session").hint("allow it once: `--once`"));
-        }
-        AllowanceScope::Session => {}
-    }
+    require_allowable(stopped, scope)?;
     print_call(context, stopped)?;
-    let detail = json!({
-        "of": event.id, "record": stopped.seq, "for": scope, "rules": stopped.rules, "call": call.digest,
-        "session": call.session.filter(|_| scope == AllowanceScope::Session),
-    });
-    confirm::require_confirmation(context, Action::Allow, detail, proof)?;
-    // The time starts after the user has confirmed.
-    let now = call_meta::now_ms();
-    AllowanceStore::of(home).add(Allowance::new(&call, event.id, scope, now), now)?;
+    store_allowance(context.home()?, stopped, scope, |detail| {
+        confirm::require_confirmation(context, Action::Allow, detail, proof)
+    })?;
     let minutes = ONCE_LIFETIME.as_secs() / 60;
     let text = match scope {
         AllowanceScope::Once => format!(

@@ -3,14 +3,14 @@
 //! Checks whether a recorded call was stopped by rules only, and which ones.
 
 use tenterhook_event::{Decision, Origin, TraceStatus};
-use tenterhook_guard::LedgerHandle;
-use tenterhook_home::{Sources, WorkDirs};
+use tenterhook_guard::{LedgerHandle, StoppedCall, describe_stopped_call};
+use tenterhook_home::env::Env;
+use tenterhook_home::{Home, Sources, WorkDirs};
 use tenterhook_ledger::StoredRecord;
 use tenterhook_policy::LoadedRules;
 use tenterhook_records::id_reference::find_stopped_call;
 use tenterhook_records::recorded::{JsonField as _, RecordedDecision};
 
-use crate::context::Context;
 use crate::error::CommandError;
 
 /// A recorded call that rules stopped.
@@ -27,12 +27,12 @@ pub(super) struct StoppedDecision {
 
 impl StoppedDecision {
     /// Finds the call that a reference names. Fails if it cannot be allowed.
-    pub(super) fn find(context: &Context, reference: &str) -> Result<Self, CommandError> {
-        let reader = LedgerHandle::of(context.home()?).reader()?;
+    pub(super) fn find(home: &Home, env: &Env, reference: &str) -> Result<Self, CommandError> {
+        let reader = LedgerHandle::of(home).reader()?;
         let record = find_stopped_call(&reader, reference)?.ok_or_else(|| unknown_call(reference))?;
         let recorded = RecordedDecision::from_record(&record)?;
         let rules = rules_that_stopped(&record, &recorded)?;
-        let sources = Sources::collect(context.home()?, &context.env, &WorkDirs::of(&recorded.event));
+        let sources = Sources::collect(home, env, &WorkDirs::of(&recorded.event));
         let active = sources.load();
         let is_locked = |id: &&String| active.rules.rule(id).is_some_and(tenterhook_policy::Rule::locked);
         if let Some(id) = rules.iter().find(is_locked) {
@@ -40,6 +40,14 @@ impl StoppedDecision {
                 .hint("locked rules protect Tenterhook itself or come from your organisation; run the command in your own terminal"));
         }
         Ok(Self { seq: record.seq, recorded, rules, active })
+    }
+
+    /// Describes the call, to compare it with later ones.
+    pub(super) fn describe(&self) -> Result<StoppedCall<'_>, CommandError> {
+        let rules = self.rules.iter().map(String::as_str).collect();
+        describe_stopped_call(&self.recorded.event, rules).ok_or_else(|| {
+            CommandError::user(format!("record {} is not a call that can run again", self.seq))
+        })
     }
 
     /// Fails if the record does not contain the whole call, so that no later call can be compared with it.

@@ -31,7 +31,6 @@ mod select_harness;
 mod self_manage;
 mod templates;
 mod totp;
-mod tui;
 mod uninstall;
 
 pub(crate) use daemon::serve::DEFAULT_LISTEN_ADDRESS;
@@ -41,6 +40,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use tenterhook_allow_commands::{allow, undo};
+use tenterhook_fleet_commands::fleet;
 use tenterhook_ledger_commands::{ledger, sessions};
 
 use self::daemon::{serve, service, start, status, stop};
@@ -91,7 +91,7 @@ pub(crate) enum Command {
     Restart(start::RestartArgs),
     Status(status::Args),
     Dashboard(dashboard::Args),
-    Tui(tui::Args),
+    Tui(tenterhook_tui_command::Args),
     #[command(hide = true)]
     Service(service::Args),
     Doctor(doctor::Args),
@@ -99,6 +99,7 @@ pub(crate) enum Command {
     Mode(mode::Args),
     Undo(undo::Args),
     Approvals(approvals::Args),
+    Fleet(fleet::Args),
     #[command(hide = true)]
     Totp(totp::Args),
     #[command(hide = true)]
@@ -154,6 +155,7 @@ impl Command {
             | Self::Service(_)
             | Self::Doctor(_)
             | Self::Totp(_)
+            | Self::Fleet(_)
             | Self::Fire(_)
             | Self::Bus(_)
             | Self::Hook(_)
@@ -193,13 +195,14 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Restart(args) => start::restart(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Dashboard(args) => dashboard::run(context, &args),
-        Command::Tui(args) => tui::run(context, &args),
+        Command::Tui(args) => tenterhook_tui_command::run(context, &args),
         Command::Service(args) => service::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Allow(args) => allow::run(context, &args),
         Command::Mode(args) => mode::run(context, &args),
         Command::Undo(args) => undo::run(context, &args),
         Command::Approvals(args) => approvals::run(context, &args),
+        Command::Fleet(args) => fleet::run(context, &args),
         Command::Totp(args) => totp::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),

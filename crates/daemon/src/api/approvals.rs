@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use tenterhook_api::{Approval, ApprovalAnswer, ApprovalList, ApprovalResult};
+use tenterhook_api::{Approval, ApprovalAnswer, ApprovalList, ApprovalResult, SignedApprovalAnswer};
 
 use super::error::ApiError;
 use super::extract::{PathParams, RequestBody};
@@ -30,6 +30,12 @@ pub(super) fn routes() -> Vec<Route> {
                  that was shown; to deny, the end of an id is enough.",
             )
             .errors(&[404, 409, 422]),
+        Route::post("/v1/approvals/{id}/signed", "answerApprovalSigned", answer_signed)
+            .about(
+                "Approves or denies a call that waits with an answer that an approver of the fleet signed. The keys of \
+                 approvers are in the policy bundle in force. Needs the full id.",
+            )
+            .errors(&[404, 409, 422]),
     ]
 }
 
@@ -51,8 +57,22 @@ async fn answer(
     RequestBody(answer): RequestBody<ApprovalAnswer>,
 ) -> Result<Json<ApprovalResult>, ApiError> {
     let done = approvals::answer(&daemon, &id, answer, peer).await;
-    done.map(Json).map_err(|refusal| match refusal {
-        AnswerRefusal::NotPending => not_waiting(&id),
+    done.map(Json).map_err(|refusal| refusal_error(&id, refusal))
+}
+
+async fn answer_signed(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
+    PathParams(id): PathParams<String>,
+    RequestBody(answer): RequestBody<SignedApprovalAnswer>,
+) -> Result<Json<ApprovalResult>, ApiError> {
+    let done = approvals::answer_signed(&daemon, &id, answer, peer).await;
+    done.map(Json).map_err(|refusal| refusal_error(&id, refusal))
+}
+
+fn refusal_error(id: &str, refusal: AnswerRefusal) -> ApiError {
+    match refusal {
+        AnswerRefusal::NotPending => not_waiting(id),
         AnswerRefusal::DigestMissing => {
             ApiError::bad_request("an approval must name the call by its full id and digest")
                 .hint("send the full id and the `digest` that GET /v1/approvals/{id} shows")
@@ -61,7 +81,7 @@ async fn answer(
             .hint("nothing was approved; reload the call and review it again"),
         AnswerRefusal::Refused(refused) => refused.into(),
         AnswerRefusal::Failed(failure) => ApiError::unusable_content(failure),
-    })
+    }
 }
 
 /// Streams the list of waiting calls, at once and after every change, until the daemon shuts down.

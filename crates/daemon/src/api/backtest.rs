@@ -13,6 +13,7 @@ use tenterhook_event::Timestamp;
 use tenterhook_guard::backtest::{Backtest, ReplayReport, RuleImpact, VerdictChange};
 use tenterhook_home::{WorkDirs, call_meta};
 use tenterhook_ledger::Reader;
+use tenterhook_policy::RuleSet;
 use tenterhook_records::time_spec;
 use tokio::sync::Semaphore;
 
@@ -35,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Allows one replay at a time, because a replay uses at least one core.
-static REPLAY_SLOT: Semaphore = Semaphore::const_new(1);
+pub(super) static REPLAY_SLOT: Semaphore = Semaphore::const_new(1);
 
 async fn backtest(
     State(daemon): State<Arc<Daemon>>,
@@ -48,7 +49,7 @@ async fn backtest(
     run_blocking(move || run_replay(&daemon, text, since, until)).await.map(Json)
 }
 
-fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
+pub(super) fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
     let hint = "write `since` and `until` as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
     let read = text.map(|text| time_spec::parse_time_spec(text, call_meta::now_ms())).transpose();
     read.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))
@@ -68,8 +69,20 @@ fn run_replay(
     if !problems.is_empty() {
         return Err(ApiError::unusable_policy().problems(problems));
     }
+    let began = Instant::now();
+    let replay = replay_rules(daemon, &loaded.rules, since, until)?;
+    Ok(report(replay, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// Replays the ledger with these rules.
+pub(super) fn replay_rules(
+    daemon: &Daemon,
+    rules: &RuleSet,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> Result<ReplayReport, Failure> {
     let backtest = Backtest {
-        rules: &loaded.rules,
+        rules,
         user_home: daemon.generations.user_home(),
         from_ms: since.map_or(0, Timestamp::unix_ms),
         until_ms: until.map_or(u64::MAX, Timestamp::unix_ms),
@@ -78,13 +91,12 @@ fn run_replay(
     };
     // The replay opens its own reader, because it would block a shared one for a long time.
     let reader = Reader::open(&daemon.home.ledger()).map_err(|error| Failure::internal(error.to_string()))?;
-    let began = Instant::now();
-    let replay = backtest.run(&reader, &mut |_, _| {})?;
-    Ok(report(replay, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)))
+    backtest.run(&reader, &mut |_, _| {})
 }
 
 fn report(replay: ReplayReport, took_ms: u64) -> BacktestReport {
-    let ReplayReport { replayed, same, differences, unnamed, by_rule, left_out, redacted } = replay;
+    let ReplayReport { replayed, same, differences, unnamed, by_rule, left_out, redacted, totals: _ } =
+        replay;
     let effect = |RuleImpact { stricter, looser }| RuleEffect { stricter, looser };
     BacktestReport {
         replayed,

@@ -46,6 +46,7 @@ fn report(daemon: &Daemon) -> HealthReport {
         answered: daemon.answered.load(Ordering::Relaxed),
         mode: enforcement_mode(base.mode),
         mode_until: base.sources.monitor_until,
+        level: base.sources.level.name().to_owned(),
         pending: daemon.approvals.count(),
         generation: base.generation.name().to_owned(),
         problems: file_problems(&base.problems),

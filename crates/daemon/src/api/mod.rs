@@ -9,6 +9,7 @@ mod backtest;
 mod dashboard;
 mod enrolment;
 mod events;
+mod fleet_policy;
 mod harnesses;
 mod health;
 mod hook_calls;
@@ -83,6 +84,7 @@ fn groups() -> Vec<(&'static str, Vec<Route>)> {
         ("policy", rule_draft::routes()),
         ("policy", rule_text::routes()),
         ("policy", backtest::routes()),
+        ("policy", fleet_policy::routes()),
         ("approvals", approvals::routes()),
         ("harnesses", harnesses::routes()),
         ("authority", mode::routes()),

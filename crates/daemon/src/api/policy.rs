@@ -23,7 +23,7 @@ use tenterhook_home::{
     RuleOverview, SourceFile, Sources, WorkDirs, call_meta, make_private_dir, regular_file, trust,
     write_atomic,
 };
-use tenterhook_policy::{EvalEnvironment, Rule, RuleNote, SourceLayer};
+use tenterhook_policy::{EvalEnvironment, Rule, RuleNote, SourceLayer, find_weakenings};
 
 use super::error::{ApiError, run_blocking};
 use super::extract::{QueryParams, RequestBody, YamlText};
@@ -113,12 +113,19 @@ async fn put(
         return Err(error.hint("reload it with GET /v1/policy and try again"));
     }
     let (trying, tried) = (Arc::clone(&daemon), text.clone());
-    let validation = tokio::task::spawn_blocking(move || validate_text(&trying, tried)).await?;
+    let (validation, weakens) = tokio::task::spawn_blocking(move || {
+        let weakens = describe_weakening(&trying, tried.clone());
+        (validate_text(&trying, tried), weakens)
+    })
+    .await?;
     if !validation.ok {
         return Err(ApiError::unusable_policy().validation(validation));
     }
     let etag = policy_etag(Some(&text));
-    let detail = json!({"file": own, "from": found, "to": etag});
+    let mut detail = json!({"file": own, "from": found, "to": etag});
+    if let Some(detail) = detail.as_object_mut().filter(|_| !weakens.is_empty()) {
+        detail.insert("weakens".to_owned(), weakens.into());
+    }
     daemon.admit(Action::PolicyChange, peer, &proof, detail, Vec::new()).await?;
     let writing = Arc::clone(&daemon);
     run_blocking(move || {
@@ -153,6 +160,15 @@ pub(super) fn validate_text(daemon: &Daemon, text: String) -> PolicyValidation {
         problems,
         warnings: file_problems(warnings.iter().filter(|warning| warning.source == name)),
     }
+}
+
+/// Returns how a text in place of the user's policy would weaken protection, for the record of the change.
+fn describe_weakening(daemon: &Daemon, text: String) -> Vec<String> {
+    let mut sources = daemon.generations.sources(&WorkDirs::default());
+    let before = sources.load().rules;
+    replace_user_policy(&mut sources, &daemon.home.policy().display().to_string(), text);
+    let found = find_weakenings(&before, &sources.load().rules, call_meta::now());
+    found.iter().map(ToString::to_string).collect()
 }
 
 /// Replaces the user's policy in these sources.

@@ -104,7 +104,11 @@ fn check_shown(
 }
 
 /// Sends the answer to the waiting call.
-fn send_answer(daemon: &Daemon, approval: &Approval, answered: UserAnswer) -> Result<(), AnswerRefusal> {
+pub(super) fn send_answer(
+    daemon: &Daemon,
+    approval: &Approval,
+    answered: UserAnswer,
+) -> Result<(), AnswerRefusal> {
     let pending = daemon.approvals.take_shown(approval).ok_or(AnswerRefusal::NotPending)?;
     pending.answer.send(answered).map_err(|_| AnswerRefusal::NotPending)
 }

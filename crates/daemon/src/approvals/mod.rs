@@ -10,6 +10,7 @@ mod exception;
 mod pending_call;
 mod repeated_gates;
 mod session_approvals;
+mod signed_answer;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,7 @@ use tokio::time::Instant;
 pub(crate) use answer::{AnswerRefusal, answer};
 use repeated_gates::ApprovedGates;
 use session_approvals::SessionApprovals;
+pub(crate) use signed_answer::answer_signed;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;

@@ -44,6 +44,7 @@ pub(crate) fn apply(store: &AllowanceStore, event: &Event, rules: &RuleSet, judg
     let Some(stopped_by) = stopping.map(unlocked).collect::<Option<Vec<String>>>() else { return };
     let names = stopped_by.iter().map(String::as_str).collect();
     let Some(call) = describe_stopped_call(event, names) else { return };
+    let digest = call.digest.clone();
     let allowance = match store.take(&call, call_meta::now_ms()) {
         Ok(Some(allowance)) => allowance,
         Ok(None) => return,
@@ -54,14 +55,21 @@ pub(crate) fn apply(store: &AllowanceStore, event: &Event, rules: &RuleSet, judg
             return;
         }
     };
-    let (reason, note) = match allowance.scope {
-        AllowanceScope::Once => ("The user allowed this call once.", "allowed once"),
-        AllowanceScope::Session => {
-            ("The user allowed calls like this in this session.", "allowed in this session")
+    let note = match allowance.scope {
+        AllowanceScope::Once => "allowed once",
+        AllowanceScope::Session => "allowed in this session",
+    };
+    // The user saw the allowed call whole. Of another call of the session, only what these rules say about it is allowed:
+    // the harness still asks about the rest.
+    let allowed = match allowance.scope {
+        AllowanceScope::Once => Some("The user allowed this call once."),
+        AllowanceScope::Session if allowance.call == digest => {
+            Some("The user allowed this call in this session.")
         }
+        AllowanceScope::Session => None,
     };
     judged.findings.retain(|finding| !stops(finding));
-    judged.findings.push(Finding::decided(Origin::Engine, Decision::Allow, reason));
+    judged.findings.extend(allowed.map(|reason| Finding::decided(Origin::Engine, Decision::Allow, reason)));
     let matched = |status| matches!(status, TraceStatus::Matched);
     for step in judged.steps.iter_mut().filter(|step| matched(step.status) && step.decision >= Decision::Ask)
     {

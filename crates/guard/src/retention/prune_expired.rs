@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use tenterhook_fleet_state::FleetDir;
 use tenterhook_home::{Home, call_meta};
 use tenterhook_ledger::{AppendError, Ledger, ReadError, Reader};
 use tenterhook_records::secrets;
@@ -40,6 +41,13 @@ impl RetentionPlanner {
     ) -> Result<(), RetentionError> {
         let reader = Reader::open(&home.ledger())?;
         let Some(last) = self.last_expired(&reader, &limits, call_meta::now_ms())? else { return Ok(()) };
+        // Records that the fleet has not acknowledged stay until it has.
+        let removable = FleetDir::of_state(&home.state).removable_records();
+        let last = match removable.map(|count| count.checked_sub(1)) {
+            None => last,
+            Some(Some(acknowledged)) => last.min(acknowledged),
+            Some(None) => return Ok(()),
+        };
         let reason = format!("retention: {limits}");
         while let Some(batch) = reader.next_prune_batch(self.pruned_to(), last)? {
             // Longer limits may have been set since.

@@ -153,3 +153,18 @@ proptest! {
         prop_assert!(check_consistency((old, old_root), (size, root), &changed).is_err());
     }
 }
+
+#[test]
+fn a_right_edge_is_restored_from_its_peaks() {
+    let (mut tree, mut completed) = (Frontier::new(), Vec::new());
+    for number in 0..100u64 {
+        let restored = Frontier::from_peaks(tree.size(), tree.peaks().to_vec()).unwrap();
+        assert_eq!(restored, tree);
+        assert_eq!(
+            Frontier::from_peaks(tree.size() + 1, [tree.peaks(), &[Hash([0; 32])]].concat()).is_some(),
+            (tree.size() + 1).count_ones() == tree.size().count_ones() + 1
+        );
+        tree.push(Hash::of_leaf(&number.to_be_bytes()), &mut completed);
+    }
+    assert!(Frontier::from_peaks(3, Vec::new()).is_none());
+}

@@ -21,7 +21,7 @@ use self::excerpt::problem_excerpt;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::profile_settings::{SettingsFile, open_profile};
-use crate::terminal::{BAD, GOOD, WARN, count};
+use crate::terminal::{BAD, GOOD, WARN, count, tame};
 
 const EXAMPLES: &str = "\
 Without a file, checks the built-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`, with \
@@ -71,9 +71,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .map(|rule| json!({"id": rule.id(), "verdict": rule.verdict(), "layer": rule.layer()}))
             .collect();
         let hooks: Vec<_> = hooks.iter().map(|hook| hook.id.as_ref()).collect();
-        context.terminal.print_json(
-            &json!({"rules": rules, "hooks": hooks, "problems": problems, "warnings": warnings, "runs": trials}),
-        )?;
+        let mut answer = json!({"rules": rules, "hooks": hooks, "problems": problems, "warnings": warnings, "runs": trials});
+        if let (Some(answer), Some(policy)) = (answer.as_object_mut(), &configuration.sources.fleet) {
+            answer.insert("fleet".to_owned(), policy.to_json(context.home()?));
+        }
+        context.terminal.print_json(&answer)?;
         return Ok(exit);
     }
     let texts = configuration.sources.texts.iter().chain(&configuration.sources.programs);
@@ -90,6 +92,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         format!("{} valid", count(rules, "rule"))
     };
+    if let Some(policy) = &configuration.sources.fleet {
+        let _ = writeln!(text, "policy of the {}", tame(&policy.summary(context.home()?, now)));
+    }
     let _ = match problems.len() {
         0 => writeln!(text, "{GOOD}✓{GOOD:#} {usable}"),
         many => writeln!(text, "{BAD}✗{BAD:#} {}; {usable}", count(many, "problem")),

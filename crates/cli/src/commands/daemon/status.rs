@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::Home;
+use tenterhook_fleet_commands::{fleet_json, fleet_text};
+use tenterhook_home::{FleetPolicy, Home, call_meta};
 
 use crate::ask;
 use tenterhook_sandbox::probe::available_level;
@@ -29,27 +30,34 @@ pub(crate) struct Args {}
 pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let terminal = context.terminal;
+    let policy = FleetPolicy::load(home);
+    let policy_json = policy.as_ref().map(|policy| policy.to_json(home));
+    let policy_text = policy.map(|policy| policy_text(&policy, home)).unwrap_or_default();
     let Some(health) = ask::get(home, "/v1/health")? else {
         if terminal.json {
             let sandbox = available_level();
             let versions = versions::to_json(home, None);
-            terminal.print_json(&json!({"running": false, "versions": versions, "sandbox": sandbox}))?;
+            let mut answer = json!({"running": false, "versions": versions, "sandbox": sandbox, "fleet": fleet_json(home)});
+            insert_policy(&mut answer, policy_json);
+            terminal.print_json(&answer)?;
         } else {
             terminal.print(&format!(
                 "{WARN}no daemon is running{WARN:#}: hooks evaluate the rules in-process, and decisions wait in the spool\n\
-                 {DIM}start one with `tenterhook start`{DIM:#}\n{}  sandbox     {}\n",
+                 {DIM}start one with `tenterhook start`{DIM:#}\n{}  sandbox     {}\n{}{policy_text}",
                 versions_text(home, None),
-                describe_available_level().1
+                describe_available_level().1,
+                fleet_text(home)
             ))?;
         }
         return Ok(ExitCode::FAILURE);
     };
     if terminal.json {
         let versions = versions::to_json(home, Some(&health));
-        let mut answer = json!({"running": true, "socket": home.socket(), "versions": versions, "sandbox": available_level()});
+        let mut answer = json!({"running": true, "socket": home.socket(), "versions": versions, "sandbox": available_level(), "fleet": fleet_json(home)});
         if let (Some(answer), Value::Object(health)) = (answer.as_object_mut(), health) {
             answer.extend(health);
         }
+        insert_policy(&mut answer, policy_json);
         terminal.print_json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -72,7 +80,7 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
         text("answered"),
         describe_available_level().1,
     );
-    report += &versions_text(home, Some(&health));
+    report += &(versions_text(home, Some(&health)) + &fleet_text(home) + &policy_text);
     for run in health.get("runs").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| run.get(key).and_then(Value::as_str).unwrap_or_default();
         let pid = run.get("init_pid").and_then(Value::as_i64).unwrap_or_default();
@@ -116,6 +124,21 @@ pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCo
     }
     terminal.print(&report)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn insert_policy(answer: &mut Value, policy: Option<Value>) {
+    if let (Some(answer), Some(policy)) = (answer.as_object_mut(), policy) {
+        answer.insert("fleet_policy".to_owned(), policy);
+    }
+}
+
+/// Formats the policy of the fleet, with the bundles that were refused.
+fn policy_text(policy: &FleetPolicy, home: &Home) -> String {
+    let mut text = format!("  policy      {}\n", tame(&policy.summary(home, call_meta::now())));
+    for problem in &policy.problems {
+        text += &format!("{WARN}warning{WARN:#}: {}\n", tame(&problem.to_string()));
+    }
+    text
 }
 
 /// Describes calls whose hook program ended before the daemon's answer arrived, if there are any.

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use tenterhook_fleet_commands::{FleetHealth, fleet_health};
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::call_meta;
 use tenterhook_ledger::Reader;
@@ -32,6 +33,15 @@ pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {
             .fix("check its owner and permissions: decisions in it are not recorded");
     } else if waiting + refused == 0 && examination.home.state.is_dir() {
         examination.good("spool", "empty");
+    }
+    match fleet_health(examination.home) {
+        Some(FleetHealth::Good(status)) => {
+            examination.good("fleet", status);
+        }
+        Some(FleetHealth::Warning(status, fix)) => {
+            examination.warning("fleet", status).fix(fix);
+        }
+        None => {}
     }
     if !examination.home.ledger().join("ledger.db").exists() {
         return;

@@ -7,6 +7,7 @@ use serde_json::json;
 use tenterhook_home::{RuleOverview, SourceFile, Sources, WorkDirs, trust::Standing};
 use tenterhook_policy::{Programs, Rule};
 
+use super::list::fleet_policy_text;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, WARN, style_of, tame};
@@ -56,7 +57,8 @@ pub(in crate::commands) fn run(context: &Context, args: &Args) -> Result<ExitCod
         }
         context.terminal.print_json(&all)?;
     } else {
-        context.terminal.print(&all_rules_text(&view))?;
+        let policy = fleet_policy_text(context, view.sources)?;
+        context.terminal.print(&(all_rules_text(&view) + &policy))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
-use tenterhook_event::Decision;
 use tenterhook_guard::LedgerHandle;
+use tenterhook_home::Home;
 use tenterhook_home::packs::{AddedPack, PackList};
 use tenterhook_package_source::git::is_address;
 use tenterhook_package_source::rule_packs::{
     check_pack_name, install_pack, pack_name_of, pin_pack, read_pack,
 };
-use tenterhook_policy::{LoadedRules, Rule};
+use tenterhook_policy::{LoadedRules, RuleSet, RuleSource, SourceLayer, Weakening, find_weakenings};
 
 use crate::commands::install_flow::ask_yes_no;
 use crate::confirm::{self, ProofArgs};
@@ -81,13 +81,12 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     let loaded = gathered.load();
     let added = pin_pack(&name, &from, &gathered);
     if !context.terminal.json {
-        context.terminal.print(&pack_contents(&added, &loaded))?;
+        context.terminal.print(&pack_contents(&added, None, &loaded))?;
     }
     if loaded.rules.rules().next().is_none() {
         return Err(CommandError::user("the pack has no valid rule; nothing was added"));
     }
-    let weakens = |rule: &Rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some();
-    if loaded.rules.rules().any(weakens) {
+    if !weakening_of(None, &loaded.rules).is_empty() {
         confirm::require_confirmation(context, Action::RulesAdd, pack_detail(&added), &args.proof)?;
     } else if args.yes || ask_yes_no(context.terminal, "Add this pack?", "rules add")? {
         LedgerHandle::of(home).record_change("rules add", pack_detail(&added))?;
@@ -135,9 +134,10 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
                 let _ = writeln!(text, "{WARN}~ {}{WARN:#} changed", tame(file));
             }
         }
-        context.terminal.print(&(text + &pack_contents(&fresh, &loaded)))?;
+        let before = load_stored(entry, home);
+        context.terminal.print(&(text + &pack_contents(&fresh, Some(&before.rules), &loaded)))?;
     }
-    // A program cannot tell whether the new version is weaker, so every update needs confirmation.
+    // A third party wrote the new version, so every update needs confirmation, also one that does not weaken anything.
     confirm::require_confirmation(context, Action::RulesUpdate, pack_detail(&fresh), &args.proof)?;
     *entry = fresh;
     install_pack(home, &args.name, &gathered)?;
@@ -192,8 +192,25 @@ fn unknown_pack(name: &str) -> CommandError {
         .hint("disable a built-in pack with `tenterhook rules disable PACK`")
 }
 
-/// Lists a pack's rules, and names those that weaken protection.
-fn pack_contents(added: &AddedPack, loaded: &LoadedRules) -> String {
+/// Returns how the rules of a pack weaken protection, compared with the pack before.
+fn weakening_of(before: Option<&RuleSet>, rules: &RuleSet) -> Vec<Weakening> {
+    let none = RuleSet::load(&[]).rules;
+    find_weakenings(before.unwrap_or(&none), rules, tenterhook_home::call_meta::now())
+}
+
+/// Loads the rules of a pack as they are in force.
+fn load_stored(entry: &AddedPack, home: &Home) -> LoadedRules {
+    let texts = entry.read_texts(home, &mut Vec::new());
+    let sources = texts.iter().map(|(path, text)| {
+        // The source of a pack names its files without their directory.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        RuleSource { name, text, layer: SourceLayer::User, trusted: true }
+    });
+    RuleSet::load(&sources.collect::<Vec<_>>())
+}
+
+/// Lists a pack's rules, and names how they weaken protection.
+fn pack_contents(added: &AddedPack, before: Option<&RuleSet>, loaded: &LoadedRules) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", added.name, tame(&added.from));
     if let Some(commit) = &added.commit {
         let _ = write!(text, " {DIM}at {commit}{DIM:#}");
@@ -208,17 +225,12 @@ fn pack_contents(added: &AddedPack, loaded: &LoadedRules) -> String {
             tame(rule.description())
         );
     }
-    let weakening: Vec<_> = loaded
-        .rules
-        .rules()
-        .filter(|rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some())
-        .map(tenterhook_policy::Rule::id)
-        .collect();
+    let weakening: Vec<_> = weakening_of(before, &loaded.rules).iter().map(ToString::to_string).collect();
     if !weakening.is_empty() {
         let _ = writeln!(
             text,
             "{WARN}{BOLD}These weaken your protection:{BOLD:#}{WARN:#} {}",
-            weakening.join(", ")
+            tame(&weakening.join(", "))
         );
     }
     for problem in &loaded.problems {

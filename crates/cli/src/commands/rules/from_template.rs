@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_event::Decision;
 use tenterhook_home::templates::TemplateKind;
 use tenterhook_home::trust::sha256;
 use tenterhook_home::{Sources, WorkDirs, make_private_dir, regular_file, write_atomic};
-use tenterhook_policy::Rule;
+use tenterhook_policy::find_weakenings;
 
 use crate::commands::templates::{TemplateArgs, report_written};
 use crate::confirm::{self, ProofArgs};
@@ -59,10 +58,9 @@ pub(in crate::commands) fn run(context: &Context, args: &TemplateRuleArgs) -> Re
     let name = path.display().to_string();
     let after =
         if args.selection.force { template.rules().to_owned() } else { template.add_to(&name, &before)? };
-    let weakening = check_rules(context, &after)?;
+    let weakens = check_rules(context, &after)?;
     let replaced = args.selection.force && !before.trim().is_empty();
-    // An exception weakens protection; replacing existing rules does too.
-    if replaced || weakening.iter().any(|id| ids.contains(id)) {
+    if replaced || weakens {
         let detail = json!({"file": path, "template": template.name, "to": sha256(after.as_bytes())});
         confirm::require_confirmation(context, Action::PolicyChange, detail, &args.proof)?;
     }
@@ -75,20 +73,19 @@ pub(in crate::commands) fn run(context: &Context, args: &TemplateRuleArgs) -> Re
     report_written(context, template, &[path], &next, json!({"rules": ids}))
 }
 
-/// Loads YAML in place of the user's policy. Returns the ids of the rules that weaken protection.
-fn check_rules(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
+/// Loads YAML in place of the user's policy. Returns whether the change weakens protection.
+fn check_rules(context: &Context, text: &str) -> Result<bool, CommandError> {
     let home = context.home()?;
     let mut sources = Sources::collect(home, &context.env, &WorkDirs::default());
     let name = home.policy().display().to_string();
+    let before = sources.load().rules;
     sources.replace_policy(&home.policy(), text);
     let loaded = sources.load();
     if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
         return Err(CommandError::user(format!("invalid rules: {problem}")));
     }
-    let weakening = |rule: &&Rule| {
-        rule.source() == name && (rule.verdict() == Decision::Allow || rule.overrides().next().is_some())
-    };
-    Ok(loaded.rules.rules().filter(weakening).map(|rule| rule.id().to_owned()).collect())
+    let now = tenterhook_home::call_meta::now();
+    Ok(!find_weakenings(&before, &loaded.rules, now).is_empty())
 }
 
 fn parent_text(path: &std::path::Path) -> String {

@@ -144,8 +144,16 @@ pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, 
             text += &catalog.line(rule);
         }
     }
+    text += &fleet_policy_text(context, &catalog.sources)?;
     context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Describes the policy of the fleet, if the machine is part of one.
+pub(super) fn fleet_policy_text(context: &Context, sources: &Sources) -> Result<String, CommandError> {
+    let Some(policy) = &sources.fleet else { return Ok(String::new()) };
+    let summary = policy.summary(context.home()?, tenterhook_home::call_meta::now());
+    Ok(format!("\npolicy of the {}\n", tame(&summary)))
 }
 
 pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, CommandError> {

@@ -13,9 +13,19 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Exit code of a program that a signal ended, before the signal's number is added.
 const EXIT_SIGNAL_BASE: i32 = 128;
 
+/// How signals that the user types, such as Ctrl-C, reach the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TypedSignals {
+    /// The terminal sends them to every process in the foreground, so also to the program.
+    FromTerminal,
+    /// The program has a session without a terminal, so they are passed to it.
+    Forwarded,
+}
+
 /// Runs a program until it ends, and passes signals to it, or to `receiver` if that returns a process.
 pub(super) fn run_command(
     mut command: Command,
+    typed_signals: TypedSignals,
     receiver: impl Fn() -> Option<Pid>,
 ) -> std::io::Result<ExitStatus> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -35,9 +45,9 @@ pub(super) fn run_command(
                 _ = interrupt.recv() => (Signal::INT, true),
                 _ = quit.recv() => (Signal::QUIT, true),
             };
-            // The terminal sends typed signals to every process in the foreground, also to the agent.
+            let is_delivered = is_typed && typed_signals == TypedSignals::FromTerminal && is_in_foreground();
             if let Some(pid) = receiver().or(pid)
-                && !(is_typed && is_in_foreground())
+                && !is_delivered
             {
                 // The agent may have ended; the next turn of the loop notices it.
                 let _ = kill_process(pid, number);

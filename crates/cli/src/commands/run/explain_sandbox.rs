@@ -17,6 +17,7 @@ use crate::terminal::{BOLD, DIM, tame};
 /// Titles of the sections, in order.
 const SECTIONS: &[(PathAccess, &str)] = &[
     (PathAccess::Write, "writable"),
+    (PathAccess::Private, "private: empty, and removed after the run"),
     (PathAccess::ReadOnly, "read-only"),
     (PathAccess::Hidden, "hidden"),
     (PathAccess::Checked, "changes are undone after the run"),

@@ -18,7 +18,7 @@ use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_setup::run_plan::{GuardedRun, plan_run};
 use tokio::process::Command;
 
-use self::agent_process::{exit_code_of, run_command};
+use self::agent_process::{TypedSignals, exit_code_of, run_command};
 pub(crate) use self::sandboxed::{describe_available_level, enter_sandbox};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -136,7 +136,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     command.args(rest);
     // The settings of the run are removed after the agent has ended.
-    let status = run_command(command, || None);
+    let status = run_command(command, TypedSignals::FromTerminal, || None);
     drop(directory);
     match status {
         Ok(status) => Ok(exit_code_of(status)),

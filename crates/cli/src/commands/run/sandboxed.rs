@@ -19,7 +19,7 @@ use tenterhook_setup::SetupHost as _;
 use tenterhook_setup::run_plan::{GuardedRun, RunDirectory, plan_run};
 use tokio::process::Command;
 
-use super::agent_process::{exit_code_of, run_command};
+use super::agent_process::{TypedSignals, exit_code_of, run_command};
 use super::refusal_summary;
 use super::run_services::RunServices;
 use super::{Args, EXIT_NOT_FOUND, SandboxArgs, explain_sandbox, find_agent};
@@ -171,10 +171,13 @@ fn run_sandboxed(
     let mut run = PreparedRun::new(plan, home, &context.env, command.has_hooks)?;
     let services = RunServices::new(context, home, &run, &command)?;
     let wait = run.wait_for_start(&context.env, services);
+    let has_own_session =
+        run.plan().level == SandboxLevel::NamespacesLandlock && !std::io::stdin().is_terminal();
+    let typed_signals = if has_own_session { TypedSignals::Forwarded } else { TypedSignals::FromTerminal };
     let mut attempt = 1;
     let status = loop {
         let process = build_process(context, home, &run, &command)?;
-        let status = run_command(Command::from(process), || wait.as_ref()?.process());
+        let status = run_command(Command::from(process), typed_signals, || wait.as_ref()?.process());
         let has_started = !has_boundary || wait.as_ref().is_none_or(StartWait::has_started);
         let is_failure = status.as_ref().is_ok_and(|status| status.code().is_some_and(|code| code != 0));
         // A socket or file may vanish before it is mounted, for example if its program ends.
@@ -196,9 +199,12 @@ fn run_sandboxed(
         Err(error) => return Err(error.into()),
     };
     let end = end?;
+    // Printing may fail or wait, so the records come first. A change that cannot be recorded is printed all the same.
+    let recorded: Vec<_> = end.undone.iter().map(|change| record_undone(context, home, change)).collect();
     for change in &end.undone {
-        report_undone(context, home, change)?;
+        print_undone(context, change)?;
     }
+    recorded.into_iter().collect::<Result<(), _>>()?;
     if learns {
         refusal_summary::print_proposal(context, home, &proposal, &end.refused)?;
     } else {
@@ -230,14 +236,18 @@ fn build_process(
     Ok(process)
 }
 
-fn report_undone(context: &Context, home: &Home, change: &UndoneChange) -> Result<(), CommandError> {
+fn print_undone(context: &Context, change: &UndoneChange) -> Result<(), CommandError> {
     let path = change.path.display().to_string();
     let what = match &change.error {
         None => format!("undone after the run: `{path}`: {}", change.change),
         Some(error) => format!("NOT UNDONE after the run: `{path}`: {}: {error}", change.change),
     };
-    context.terminal.eprint(&format!("{WARN}warning{WARN:#}: {}\n", tame(&what)))?;
+    context.terminal.eprint(&format!("{WARN}warning{WARN:#}: {}\n", tame(&what)))
+}
+
+fn record_undone(context: &Context, home: &Home, change: &UndoneChange) -> Result<(), CommandError> {
     let host = CliHost { context, home };
+    let path = change.path.display().to_string();
     let detail = json!({ "path": path, "change": change.change, "error": change.error });
     host.record_change(UNDONE_RECORD, detail)
 }

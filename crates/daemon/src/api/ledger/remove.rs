@@ -9,6 +9,7 @@ use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{EraseRequest, PruneRequest, RemovedRecords};
 use tenterhook_authority::{Action, Proof};
+use tenterhook_fleet_state::FleetDir;
 use tenterhook_home::call_meta;
 use tenterhook_ledger::Reader;
 use tenterhook_records::{record_range, secrets, time_spec};
@@ -36,7 +37,7 @@ pub(super) async fn erase(
 pub(super) async fn prune(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    RequestBody(PruneRequest { to, before, reason, proof }): RequestBody<PruneRequest>,
+    RequestBody(PruneRequest { to, before, reason, force, proof }): RequestBody<PruneRequest>,
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let hint = "send {\"to\": …} or {\"before\": …}, with \"reason\" and \"proof\"";
     let before = before.map(|before| time_spec::parse_time_spec(&before, call_meta::now_ms())).transpose();
@@ -53,6 +54,12 @@ pub(super) async fn prune(
     };
     let Some(to) = to else { return Ok(Json(RemovedRecords { from: 0, to: None, leaf: None })) };
     record_range::check_exists(to, size)?;
+    if !force {
+        let checked = FleetDir::of_state(&daemon.home.state).check_removable(to);
+        checked.map_err(|error| {
+            ApiError::conflict(error.to_string()).hint("send \"force\": true to remove them")
+        })?;
+    }
     remove(&daemon, Action::LedgerPrune, (0, to), reason, peer, &proof).await
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The message bus: one connection for each tenant, and the streams of its account.
+
+mod connect;
+mod streams;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_nats::jetstream;
+use tenterhook_fleet_protocol::{FleetMessage, Subject};
+
+pub use streams::StreamLimits;
+
+use crate::error::{FleetError, nats_error};
+
+/// How the server reaches NATS.
+#[derive(Debug, Clone)]
+pub struct BusOptions {
+    /// URLs of NATS servers.
+    pub urls: Vec<String>,
+    /// URLs that machines receive; the server's own if empty.
+    pub machine_urls: Vec<String>,
+    /// Certificate authority of NATS.
+    pub ca: Option<PathBuf>,
+    /// Limits of the streams.
+    pub limits: StreamLimits,
+}
+
+/// The connection to the account of one tenant.
+#[derive(Clone)]
+pub(crate) struct TenantBus {
+    /// Name of the tenant.
+    pub(crate) tenant: Arc<str>,
+    /// Connection to NATS as the tenant's account.
+    pub(crate) client: async_nats::Client,
+    /// The account's streams.
+    pub(crate) jetstream: jetstream::Context,
+}
+
+impl TenantBus {
+    /// Connects to a tenant's account and creates its streams.
+    pub(crate) async fn open(
+        tenant: &str,
+        account: &tenterhook_fleet_protocol::NkeyPair,
+        options: &BusOptions,
+    ) -> Result<Self, FleetError> {
+        let client = connect::connect(tenant, account, options).await?;
+        let mut jetstream = jetstream::new(client.clone());
+        jetstream.set_timeout(std::time::Duration::from_secs(10));
+        streams::create_streams(&jetstream, &options.limits).await?;
+        Ok(Self { tenant: tenant.into(), client, jetstream })
+    }
+
+    /// Stores a message in the stream of its subject and waits until it is stored.
+    pub(crate) async fn store<M: FleetMessage>(
+        &self,
+        subject: &Subject<'_>,
+        message: &M,
+    ) -> Result<(), FleetError> {
+        let bytes = message.encode().map_err(|error| FleetError::internal(error.to_string()))?;
+        let stored = self.jetstream.publish(subject.to_string(), bytes.into()).await;
+        let stored = stored.map_err(|error| nats_error("publish", &error))?;
+        stored.await.map_err(|error| nats_error("publish", &error)).map(drop)
+    }
+
+    /// Sends a message that is not stored.
+    pub(crate) async fn send<M: FleetMessage>(
+        &self,
+        subject: &Subject<'_>,
+        message: &M,
+    ) -> Result<(), FleetError> {
+        let bytes = message.encode().map_err(|error| FleetError::internal(error.to_string()))?;
+        self.client
+            .publish(subject.to_string(), bytes.into())
+            .await
+            .map_err(|error| nats_error("publish", &error))
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Tests of the program `tenterhook-fleet` with real engines: nats-server and PostgreSQL.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test fails with a panic and prints the logs of its servers"
+)]
+
+mod access;
+mod connector;
+mod crashes;
+mod daemon;
+mod database;
+mod evidence;
+mod guarded_machine;
+mod machine;
+mod operators;
+mod policy;
+mod trial;
+mod versions;
