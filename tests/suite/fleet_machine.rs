@@ -116,6 +116,8 @@ pub(crate) fn join_fleet(test: &TestContext) {
         program: "/nonexistent/tenterhook-fleet".into(),
     };
     test.write("home/fleet/enrolment.json", &serde_json::to_string(&enrolment).unwrap());
+    let home = tenterhook_home::Home::in_dir(test.home());
+    tenterhook_home::FleetPolicy::confirm_enrolment(&home, &enrolment, true).unwrap();
 }
 
 /// An answer of the approver Olga to an approval as the daemon lists it.

@@ -146,6 +146,58 @@ fn a_bundle_that_was_edited_on_the_disk_is_refused_and_the_one_before_it_stays_i
 }
 
 #[test]
+fn a_daemon_keeps_its_policy_if_every_file_of_it_is_removed() {
+    let test = machine();
+    let guard = SocketDaemon::of(&test);
+    accept(&guard, &BundleSpec { when_stale: StaleBehaviour::Ask, ..BundleSpec::default() });
+    std::fs::remove_file(test.home().join("fleet/bundle/current")).unwrap();
+    until("the loss is recorded", || (!changes(&test, "fleet policy refused").is_empty()).then_some(()));
+    let decide = |command: &str| {
+        let payload = serde_json::from_str(&test.bash(command)).unwrap();
+        guard.hook("claude-code", "pre-tool-use", &payload)["hookSpecificOutput"]["permissionDecision"]
+            .clone()
+    };
+    assert_eq!((decide("deploy now"), decide("ls")), (json!("deny"), Value::Null));
+    assert_eq!(verdict(&test, "ls"), "ask", "without the daemon, the lost policy asks");
+    accept(&guard, &BundleSpec { when_stale: StaleBehaviour::Ask, ..BundleSpec::default() });
+    assert_eq!(verdict(&test, "deploy now"), "deny", "the same bundle repairs it");
+    assert_eq!(verdict(&test, "ls"), "none");
+}
+
+#[test]
+fn a_planted_or_removed_membership_is_recorded_and_gains_nothing() {
+    let test = machine();
+    let guard = SocketDaemon::of(&test);
+    accept(&guard, &BundleSpec::default());
+    let enrolment = test.home().join("fleet/enrolment.json");
+    let text = std::fs::read_to_string(&enrolment).unwrap();
+    std::fs::write(&enrolment, text.replace("acme", "evil")).unwrap();
+    until("the change is recorded", || (!changes(&test, "fleet policy refused").is_empty()).then_some(()));
+    assert_eq!(verdict(&test, "deploy now"), "deny");
+    assert_eq!(policy_version(&guard), 1);
+    std::fs::remove_dir_all(test.home().join("fleet")).unwrap();
+    until("the end is recorded", || (!changes(&test, "fleet policy ended").is_empty()).then_some(()));
+}
+
+#[test]
+fn a_bundle_that_cannot_be_recorded_is_not_put_in_force() {
+    let test = machine();
+    let guard = SocketDaemon::of(&test);
+    accept(&guard, &BundleSpec::default());
+    let ledger = rusqlite::Connection::open(test.home().join("ledger/ledger.db")).unwrap();
+    ledger.execute_batch("begin exclusive").unwrap();
+    let second = BundleSpec { version: 2, ..BundleSpec::default() };
+    let (status, answer) = guard.request("POST", "/v1/fleet/policy", &second.request());
+    assert!(status >= 500, "{status} {answer}");
+    assert_eq!(policy_version(&guard), 1);
+    ledger.execute_batch("rollback").unwrap();
+    until("the bundle is accepted", || {
+        (guard.request("POST", "/v1/fleet/policy", &second.request()).0 == 200).then_some(())
+    });
+    assert_eq!(policy_version(&guard), 2);
+}
+
+#[test]
 fn a_stale_policy_asks_or_denies_as_it_says_without_a_reload() {
     let test = machine();
     let guard = SocketDaemon::of(&test);

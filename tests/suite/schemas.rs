@@ -65,10 +65,13 @@ fn the_schema_of_the_settings_has_the_keys_that_the_program_knows() {
     }
     assert_eq!(known("hooks: {qqqqqqqqqq: 1}\n"), keys(&schema["properties"]["hooks"]["oneOf"][2]));
     assert_eq!(known("notify: [{qqqqqqqqqq: 1}]\n"), keys(&schema["$defs"]["target"]));
-    let hook =
-        |key: &str| check(&test, &format!("hooks: [{{id: a, on: PreToolUse, command: x, {key}: 1}}]\n"));
-    for key in keys(&schema["$defs"]["hook"]) {
-        assert!(!hook(key).contains("unknown field"), "{key}: {}", hook(key));
-    }
-    assert!(hook("qqqqqqqqqq").contains("qqqqqqqqqq"), "{}", hook("qqqqqqqqqq"));
+    // One hook for each key, so that one run of the program checks all of them.
+    let hooks = |keys: &[&str]| {
+        let hook = |key: &&str| format!("  - {{id: a-{key}, on: PreToolUse, command: x, {key}: 1}}\n");
+        check(&test, &format!("hooks:\n{}", keys.iter().map(hook).collect::<String>()))
+    };
+    let known = hooks(&keys(&schema["$defs"]["hook"]));
+    assert!(!known.contains("unknown field"), "{known}");
+    let unknown = hooks(&["qqqqqqqqqq"]);
+    assert!(unknown.contains("unknown field") && unknown.contains("qqqqqqqqqq"), "{unknown}");
 }

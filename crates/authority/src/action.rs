@@ -67,8 +67,11 @@ pub enum Action {
     TotpEnroll,
     /// Codes of an authenticator app are no longer required.
     TotpRemove,
-    /// The machine joins a fleet. A guarded agent could join a fleet of its own, whose policy would then apply.
+    /// The machine joins a fleet, whose policy may then allow and rewrite calls.
     FleetJoin,
+    /// The machine joins a fleet, whose policy can then only make verdicts stricter. A guarded agent could report to a fleet
+    /// of its own.
+    FleetJoinUnconfirmed,
     /// The machine leaves its fleet, whose policy then no longer applies.
     FleetLeave,
 }
@@ -105,6 +108,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::TotpEnroll, "totp enroll"),
     (Action::TotpRemove, "totp remove"),
     (Action::FleetJoin, "fleet join"),
+    (Action::FleetJoinUnconfirmed, "fleet join unconfirmed"),
     (Action::FleetLeave, "fleet leave"),
 ];
 
@@ -128,7 +132,7 @@ impl Action {
 
     /// Whether a user must confirm the action.
     pub(crate) fn needs_confirmation(self) -> bool {
-        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoin)
+        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoinUnconfirmed)
     }
 }
 

@@ -48,7 +48,7 @@ pub fn check_signed_answer(
     needs_code: bool,
     now: u64,
 ) -> Result<RemoteApprover, AuthorityRefusal> {
-    let Some((policy, bundle)) = policy.and_then(|policy| Some((policy, policy.bundle.as_deref()?))) else {
+    let Some((policy, bundle)) = policy.and_then(|policy| Some((policy, policy.trusted_bundle()?))) else {
         let hint = "only approvers that a policy bundle in force names may answer from another machine";
         return Err(AuthorityRefusal::new("no policy of a fleet is in force on this machine", hint));
     };

@@ -90,7 +90,7 @@ fn a_guarded_agent_passes_with_a_code_only_and_the_refusal_names_the_mark() {
         "`mode monitor` was requested by a guarded agent (claude-code: `node`, process 5)"
     );
     assert!(refused.hint.contains("tenterhook agent forget 5"), "{}", refused.hint);
-    for action in [Action::TotpEnroll, Action::FleetJoin, Action::FleetLeave] {
+    for action in [Action::TotpEnroll, Action::FleetJoin, Action::FleetJoinUnconfirmed, Action::FleetLeave] {
         let admitted = gate.authority.admit(action, &caller, &Proof::default(), NOW);
         assert!(admitted.is_err(), "{action}: it could lock its person out, or choose its own policy");
     }
@@ -196,12 +196,14 @@ fn the_record_says_who_asked_and_what_came_of_it() {
 }
 
 #[test]
-fn a_user_joins_a_fleet_without_proof_but_leaves_it_only_with_one() {
+fn only_a_fleet_that_cannot_weaken_protection_is_joined_without_proof() {
     let gate = gate();
     let admit = |action, proof: &Proof| gate.authority.admit(action, &caller(), proof, NOW);
-    assert!(admit(Action::FleetJoin, &Proof::default()).is_ok());
-    assert!(admit(Action::FleetLeave, &Proof::default()).is_err());
-    assert!(admit(Action::FleetLeave, &typed()).is_ok());
+    assert!(admit(Action::FleetJoinUnconfirmed, &Proof::default()).is_ok());
+    for action in [Action::FleetJoin, Action::FleetLeave] {
+        assert!(admit(action, &Proof::default()).is_err(), "{action}");
+        assert!(admit(action, &typed()).is_ok(), "{action}");
+    }
 }
 
 #[test]

@@ -92,6 +92,19 @@ pub fn collect_proof(context: &Context, action: Action, args: &ProofArgs) -> Res
     })
 }
 
+/// Whether the caller can confirm the action: no proof is needed, a code is given, or a terminal can be read.
+pub fn can_confirm(context: &Context, action: Action, args: &ProofArgs) -> Result<bool, CommandError> {
+    let (needs, guarded) = caller_standing(context.home()?, action)?;
+    Ok(needs == ProofRequirement::Nothing || args.is_given() || (!guarded && open_terminal().is_some()))
+}
+
+/// Opens the controlling terminal, if this process is in its foreground. In the background, reading would stop the process
+/// until the user brings it to the foreground.
+fn open_terminal() -> Option<File> {
+    let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
+    (rustix::termios::tcgetpgrp(&terminal).ok() == Some(rustix::process::getpgrp())).then_some(terminal)
+}
+
 /// Reads the code from the arguments, or from the terminal.
 pub fn read_code(args: &ProofArgs) -> Result<Option<String>, CommandError> {
     match (&args.code, &args.code_file) {
@@ -104,12 +117,7 @@ pub fn read_code(args: &ProofArgs) -> Result<Option<String>, CommandError> {
 /// Reads a line from the controlling terminal, even if standard input is redirected. Returns `None` without a
 /// terminal, or if this process is in the background.
 pub fn read_typed_line(question: &str) -> Result<Option<String>, CommandError> {
-    let opened = File::options().read(true).write(true).open("/dev/tty");
-    let Ok(mut terminal) = opened else { return Ok(None) };
-    // Reading in the background would stop the process until the user brings it to the foreground.
-    if rustix::termios::tcgetpgrp(&terminal).ok() != Some(rustix::process::getpgrp()) {
-        return Ok(None);
-    }
+    let Some(mut terminal) = open_terminal() else { return Ok(None) };
     terminal.write_all(question.as_bytes())?;
     let mut line = String::new();
     BufReader::new(terminal.take(MAX_TYPED_BYTES)).read_line(&mut line)?;

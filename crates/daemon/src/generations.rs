@@ -217,6 +217,11 @@ impl Generations {
             return Ok(refreshed);
         }
         let new = ActiveConfig::read(&self.home, &self.env, &WorkDirs::default())?;
+        if let Some(lost) = find_lost_policy(&base, &new) {
+            let refreshed = if base.stale == lost { Refreshed::Same } else { Refreshed::Stale };
+            self.base.store(Arc::new(base.with_stale_files(lost, stamps)));
+            return Ok(refreshed);
+        }
         let new = new.with_program_hooks(&self.programs.load(), &self.home);
         let same = new.generation.name() == base.generation.name()
             && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
@@ -298,6 +303,14 @@ impl ActiveConfig {
     fn with_stale_files(&self, stale: Vec<Problem>, stamps: FileStamps) -> Self {
         Self { stale, stamps, ..self.clone() }
     }
+}
+
+/// Returns the problems because of which no policy of the fleet can be read any more, if one is in force. Another version on
+/// the disk replaces the one in force, and so does the end of the membership.
+fn find_lost_policy(base: &ActiveConfig, new: &ActiveConfig) -> Option<Vec<Problem>> {
+    base.sources.fleet.as_ref()?.bundle.as_ref()?;
+    let fleet = new.sources.fleet.as_ref()?;
+    (fleet.bundle.is_none() && !fleet.problems.is_empty()).then(|| fleet.problems.clone())
 }
 
 /// Returns every file that the base is built from.

@@ -17,6 +17,7 @@ mod callbacks;
 mod checkpoint_sinks;
 mod daemon;
 mod fleet_connector;
+mod fleet_watch;
 mod gate;
 mod generations;
 mod grpc;

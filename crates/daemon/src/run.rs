@@ -10,10 +10,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
-use tenterhook_document::Problem;
 use tenterhook_error::Failure;
 use tenterhook_file_watch::FileWatch;
-use tenterhook_fleet_state::ConnectorSupervisor;
 use tenterhook_guard::{LedgerHandle, StateFormat, snapshot};
 use tenterhook_home::{
     Env, Home, ModeSetting, Sources, WorkDirs, call_meta, daemon_port, make_private_dir, write_atomic,
@@ -29,13 +27,14 @@ use tokio::time::Instant;
 use crate::api;
 use crate::api::file_problems;
 use crate::daemon::Daemon;
+use crate::fleet_watch::FleetWatch;
 use crate::generations::Refreshed;
 use crate::memory::{MemoryRelease, ReleaseCount};
 use crate::observers::Observers;
 use crate::signals::Signals;
 use crate::{
-    agent, backfill, checkpoint_sinks, fleet_connector, grpc, hook_watch, listen, memory, mode_change,
-    retention_task, runtime_dir, session_usage, undelivered,
+    agent, backfill, checkpoint_sinks, grpc, hook_watch, listen, memory, mode_change, retention_task,
+    runtime_dir, session_usage, undelivered,
 };
 
 /// Interval between attempts to read unreadable files and to import spooled decisions.
@@ -161,16 +160,16 @@ async fn run(
         tokio::spawn(checkpoint_sinks::watch(Arc::clone(&daemon))),
         tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases))),
     ];
-    let connector = fleet_connector::start(&daemon);
+    let mut fleet = FleetWatch::start(&daemon);
     write_snapshot(home, env).await;
     // An unreadable mode is already reported as a problem.
     mode_change::watch_time_limit(&daemon, ModeSetting::read_stored(home).unwrap_or_default());
 
-    run_until_signal(&daemon, &book, env, &mut signals).await;
+    run_until_signal(&daemon, &book, env, &mut signals, &mut fleet).await;
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
 
     tracing::info!("shutting down: completing running calls");
-    let connector = tokio::task::spawn_blocking(move || connector.map(ConnectorSupervisor::end));
+    let connector = tokio::task::spawn_blocking(move || fleet.end());
     agent::end_all(&daemon).await;
     daemon.record_signal_stop().await;
     daemon.drain();
@@ -224,17 +223,22 @@ async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Fa
 }
 
 /// Watches files and the spool until a signal stops the daemon.
-async fn run_until_signal(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, signals: &mut Signals) {
+async fn run_until_signal(
+    daemon: &Arc<Daemon>,
+    book: &LedgerHandle,
+    env: &Env,
+    signals: &mut Signals,
+    fleet: &mut FleetWatch,
+) {
     let mut files = FileWatch::default();
     let mut read_anyway = false;
-    let mut refused_policy = Vec::new();
     loop {
         let watched = daemon.generations.files();
         files = watch_files(daemon, files, watched.clone()).await;
         let is_asked_for = std::mem::take(&mut read_anyway);
         // A file that could not be read is read again even if it has not changed, because the cause may be gone.
         let refreshed = refresh(daemon, is_asked_for || daemon.generations.is_stale()).await;
-        record_refused_policy(daemon, &mut refused_policy).await;
+        fleet.follow_changes(daemon).await;
         let is_new = refreshed == Some(Refreshed::New);
         if is_new || is_asked_for {
             daemon.notifications.reload(&daemon.home);
@@ -259,28 +263,6 @@ async fn run_until_signal(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, 
             _ = files.wait_for_change(limit) => {}
         }
     }
-}
-
-/// Records that the policy of the fleet on the disk cannot be used, once for each cause.
-async fn record_refused_policy(daemon: &Arc<Daemon>, recorded: &mut Vec<Problem>) {
-    let base = daemon.generations.base();
-    let policy = base.sources.fleet.as_ref();
-    let problems = policy.map(|policy| policy.problems.clone()).unwrap_or_default();
-    if problems == *recorded {
-        return;
-    }
-    for problem in problems.iter().filter(|problem| !recorded.contains(problem)) {
-        let version = policy.and_then(|policy| Some(policy.bundle.as_ref()?.manifest.version));
-        let detail = json!({
-            "kind": "stored", "file": problem.source, "why": problem.message, "in_force": version,
-        });
-        if let Err(error) = daemon.record_change("fleet policy refused", daemon.uid, detail, Vec::new()).await
-        {
-            tracing::warn!(%error, "a refused policy could not be recorded");
-            return;
-        }
-    }
-    *recorded = problems;
 }
 
 /// Watches these files and the spool from now on, instead of the files that were watched before.

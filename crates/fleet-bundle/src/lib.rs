@@ -20,7 +20,7 @@ mod update;
 pub use bundle::{Bundle, BundleDraft, MAX_BUNDLE_BYTES};
 pub use error::{BundleError, BundleErrorKind};
 pub use manifest::{ApprovalSettings, BundleFileKind, BundleManifest, FileEntry, StaleBehaviour};
-pub use rules::{BundleRules, FLEET_SOURCE, STALE_RULE};
+pub use rules::{BundleRules, FLEET_SOURCE, LOST_RULE, STALE_RULE};
 pub use signers::{SignerError, SignerSet, Trust};
 pub use update::{BundleChange, InForce, UpdatePlan, check_update, find_changes};
 

@@ -11,6 +11,9 @@ use crate::manifest::BundleFileKind;
 /// Id of the rule that applies once a bundle is stale.
 pub const STALE_RULE: &str = "fleet-policy-stale";
 
+/// Id of the rule that applies while an accepted bundle is lost.
+pub const LOST_RULE: &str = "fleet-policy-lost";
+
 /// Name of the file with that rule.
 const STALE_FILE: &str = "/stale.yaml";
 
@@ -53,8 +56,8 @@ impl Bundle {
         if let Some(problem) = problems.iter().find(|problem| problem.source.starts_with(FLEET_SOURCE)) {
             return Err(BundleError::Rules(problem.to_string()));
         }
-        match rules.rule(STALE_RULE) {
-            Some(_) => Err(BundleError::Rules(format!("the id `{STALE_RULE}` is reserved"))),
+        match [STALE_RULE, LOST_RULE].into_iter().find(|id| rules.rule(id).is_some()) {
+            Some(id) => Err(BundleError::Rules(format!("the id `{id}` is reserved"))),
             None => Ok(rules),
         }
     }

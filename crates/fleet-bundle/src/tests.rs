@@ -178,7 +178,8 @@ fn versions_only_rise() {
         open(&write(BundleManifest { min_version, ..manifest(version) }, &files(DENY), &[("ann", 1)]))
             .unwrap()
     };
-    let in_force = |minimum, newest| InForce { bundle: None, newest, minimum };
+    let old = at(2, 1);
+    let in_force = |minimum, newest| InForce { bundle: Some(&old), newest, minimum };
     let not_newer = |version, accepted| Err(BundleError::NotNewer { version, accepted });
     assert_eq!(check_update(&at(6, 1), &in_force(0, 7), now()), not_newer(6, 7));
     assert_eq!(check_update(&at(7, 1), &in_force(0, 7), now()), not_newer(7, 7));
@@ -190,6 +191,18 @@ fn versions_only_rise() {
     );
     let withdrawn = check_update(&at(8, 1), &in_force(9, 7), now());
     assert_eq!(withdrawn, Err(BundleError::Withdrawn { version: 8, minimum: 9 }));
+}
+
+#[test]
+fn a_bundle_after_a_lost_one_needs_the_signatures_of_a_weakening_change() {
+    let new = |by: &[(&str, u8)]| open(&write(manifest(8), &files(DENY), by)).unwrap();
+    let lost = InForce { bundle: None, newest: 7, minimum: 0 };
+    let refused = check_update(&new(&[("ann", 1)]), &lost, now()).unwrap_err();
+    assert!(refused.to_string().contains("the policy in force is lost"), "{refused}");
+    let plan = check_update(&new(&[("ann", 1), ("bob", 2)]), &lost, now()).unwrap();
+    assert_eq!(plan.weakening, [BundleChange::Lost]);
+    let first = InForce { newest: 0, ..lost };
+    assert!(check_update(&new(&[("ann", 1)]), &first, now()).is_ok(), "no bundle was accepted before");
 }
 
 #[test]

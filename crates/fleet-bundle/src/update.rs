@@ -16,7 +16,7 @@ use crate::rules::built_in_rules;
 /// What is in force on a machine.
 #[derive(Debug, Clone, Copy)]
 pub struct InForce<'a> {
-    /// The bundle; `None` if there is none.
+    /// The bundle; `None` if none was accepted, or if it is lost.
     pub bundle: Option<&'a Bundle>,
     /// Newest version that the machine accepted.
     pub newest: u64,
@@ -39,6 +39,8 @@ pub enum BundleChange {
     Signers,
     /// A stale bundle restricts less.
     WhenStale,
+    /// The bundle in force is lost, so that the new one cannot be compared with it.
+    Lost,
 }
 
 /// An update that a machine may carry out.
@@ -98,7 +100,10 @@ pub fn check_update(new: &Bundle, in_force: &InForce<'_>, now: Timestamp) -> Res
     if new.is_stale(now) {
         return Err(BundleError::Expired(new.manifest.not_after));
     }
-    let weakening = find_changes(bundle, new, now)?;
+    let mut weakening = find_changes(bundle, new, now)?;
+    if bundle.is_none() && newest > 0 {
+        weakening.push(BundleChange::Lost);
+    }
     let (given, needed) = (new.signed_by.len(), new.required.weakening_threshold);
     if !weakening.is_empty() && given < needed {
         return Err(BundleError::TooFewSignatures { given, needed, changes: weakening });
@@ -115,6 +120,7 @@ impl fmt::Display for BundleChange {
             Self::ReplacesCode => f.write_str("signed answers replace codes"),
             Self::Signers => f.write_str("the signers differ"),
             Self::WhenStale => f.write_str("a stale policy restricts less"),
+            Self::Lost => f.write_str("the policy in force is lost, so the change is unknown"),
         }
     }
 }

@@ -139,8 +139,7 @@ impl FleetDir {
         self.write_json(ENROLMENT_FILE, &FleetEnrolment { v: STATE_VERSION, ..enrolment.clone() })
     }
 
-    /// Removes the membership: the enrolment first, which ends the connector. Policy bundles stay until they are
-    /// replaced.
+    /// Removes the membership: the enrolment first, which ends the connector. The caller removes the policy.
     pub fn remove_enrolment(&self) -> Result<(), FleetStateError> {
         for name in
             [ENROLMENT_FILE, KEY_FILE, CREDENTIALS_FILE, CURSOR_FILE, COSIGNED_FILE, REPORT_FILE, CA_FILE]

@@ -21,8 +21,9 @@ use crate::fleet_dir::{FleetDir, FleetStateError};
 
 /// Interval at which the enrolment and the child are checked.
 const SUPERVISION_INTERVAL: Duration = Duration::from_millis(500);
-/// Interval at which a machine that is not part of a fleet looks for an enrolment. Each check wakes an idle daemon up.
-const ENROLMENT_INTERVAL: Duration = Duration::from_secs(3);
+/// Interval at which a machine that is not part of a fleet looks for an enrolment. The daemon watches the file and calls
+/// [`ConnectorSupervisor::check_now`]; this is for a change that it missed. Each check wakes an idle daemon up.
+const ENROLMENT_INTERVAL: Duration = Duration::from_mins(1);
 /// Pause before the first restart; it doubles with each restart.
 const MIN_RESTART_PAUSE: Duration = Duration::from_secs(1);
 /// Maximum pause before a restart.
@@ -83,7 +84,8 @@ enum StartConnectorError {
 /// The thread that runs the connector.
 #[derive(Debug)]
 pub struct ConnectorSupervisor {
-    stop: Sender<()>,
+    /// A message makes the thread check now; the end of the channel ends it.
+    check: Sender<()>,
     thread: JoinHandle<()>,
 }
 
@@ -104,7 +106,7 @@ impl ConnectorSupervisor {
         options: SupervisorOptions,
         report: impl Fn(ConnectorChange) + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
+        let (check, checks) = channel();
         let supervision = Supervision {
             options,
             report,
@@ -114,25 +116,31 @@ impl ConnectorSupervisor {
             reported: None,
         };
         let thread =
-            std::thread::Builder::new().name("connector".into()).spawn(move || supervision.run(&stopped))?;
-        Ok(Self { stop, thread })
+            std::thread::Builder::new().name("connector".into()).spawn(move || supervision.run(&checks))?;
+        Ok(Self { check, thread })
+    }
+
+    /// Checks the enrolment and the child at once.
+    pub fn check_now(&self) {
+        // The thread ends only together with the supervisor.
+        let _ = self.check.send(());
     }
 
     /// Ends the connector and the thread.
     pub fn end(self) {
-        drop(self.stop);
+        drop(self.check);
         // A thread that panicked has no child left to end.
         drop(self.thread.join());
     }
 }
 
 impl<F: Fn(ConnectorChange)> Supervision<F> {
-    fn run(mut self, stopped: &Receiver<()>) {
+    fn run(mut self, checks: &Receiver<()>) {
         loop {
             self.check();
             let is_enrolled = self.options.fleet.is_enrolled();
             let interval = if is_enrolled { SUPERVISION_INTERVAL } else { ENROLMENT_INTERVAL };
-            if stopped.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+            if checks.recv_timeout(interval) == Err(RecvTimeoutError::Disconnected) {
                 self.end_child();
                 return;
             }
@@ -285,6 +293,7 @@ mod tests {
         );
         let fleet = FleetDir::of_state(state.path());
         enrol(&fleet, "w");
+        supervisor.check_now();
         let pid = started(&changes);
         fleet.remove_enrolment().unwrap();
         let began = Instant::now();

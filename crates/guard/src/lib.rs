@@ -27,7 +27,6 @@ mod rule_judge;
 mod run_files;
 mod saved_calls;
 mod scratch_repository;
-mod seal;
 mod session_files;
 mod session_memory;
 mod session_shell;
@@ -63,8 +62,8 @@ pub use retention::{
     RetentionPlanner,
 };
 pub use saved_calls::{PlannedUndo, SavedCalls};
-pub use seal::SealKey;
 pub use session_memory::{SessionMemory, SessionStateDir};
 pub use state_format::{STATE_FORMAT, StateFormat};
+pub use tenterhook_home::SealKey;
 pub use tenterhook_undo::UndoError;
 pub use undo_call::{BlockingRunner, CallSnapshots, list_session_snapshots};

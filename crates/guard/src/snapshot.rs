@@ -18,7 +18,6 @@ use tenterhook_policy::{Problem, RuleSet};
 
 use crate::mcp_servers::{KnownServers, read_servers};
 use crate::pipeline::Configuration;
-use crate::seal::{SealKey, SealPurpose};
 use tenterhook_error::Failure;
 use tenterhook_home::FleetPolicy;
 use tenterhook_home::Home;
@@ -27,6 +26,7 @@ use tenterhook_home::packs::PackList;
 use tenterhook_home::program_files;
 use tenterhook_home::trust::{self, sha256};
 use tenterhook_home::{Mode, ModeSetting, ProtectionLevel};
+use tenterhook_home::{SealKey, SealPurpose};
 use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_home::{make_private_dir, write_atomic};
 

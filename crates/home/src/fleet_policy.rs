@@ -2,14 +2,16 @@
 
 //! The policy bundle of the fleet that this machine belongs to: part of the organisation's layer.
 //!
-//! The bundle in force and the one before it are in `<state>/fleet/bundle/`. They are verified each time they are read,
-//! because the account that owns the state directory can edit them: a bundle that cannot be verified is reported and not
-//! used. Only [`FleetPolicy::accept`] replaces the bundle in force.
+//! The bundle in force and the one before it are in `<state>/fleet/bundle/`, with a sealed file that says which signers this
+//! machine trusts and what it accepted. Bundles are verified each time they are read, because the account that owns the
+//! state directory can edit them: a bundle that cannot be verified is reported and not used. Only [`FleetPolicy::check`]
+//! and [`CheckedBundle::put_in_force`] replace the bundle in force.
+
+mod accepted;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
@@ -19,6 +21,7 @@ use tenterhook_fleet_bundle::{
 use tenterhook_fleet_state::{FleetDir, FleetEnrolment};
 use tenterhook_policy::Problem;
 
+use self::accepted::{ACCEPTED_FILE, AcceptedPolicy};
 use crate::Home;
 use crate::home::{make_private_dir, write_atomic};
 use crate::{ownership_check, read_file};
@@ -29,8 +32,8 @@ const BUNDLE_DIR: &str = "bundle";
 const CURRENT_FILE: &str = "current";
 /// The bundle before the one in force, which is used if that one is damaged.
 const PREVIOUS_FILE: &str = "previous";
-/// What this machine accepted.
-const ACCEPTED_FILE: &str = "accepted.json";
+/// The enrolment, relative to the bundles.
+const ENROLMENT_FILE: &str = "../enrolment.json";
 
 /// The policy of the fleet on this machine.
 #[derive(Debug, Clone)]
@@ -46,36 +49,27 @@ pub struct FleetPolicy {
     /// Whether an account other than root can change the enrolment, which names the signers.
     pub is_exposed: bool,
     /// The signers that the enrolment names.
-    root: Trust,
-    accepted: AcceptedBundles,
+    enrolled: Trust,
+    /// What this machine trusts and accepted; `None` if the file is missing or was changed.
+    accepted: Option<AcceptedPolicy>,
 }
 
-/// The bundles that this machine accepted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct AcceptedBundles {
-    v: u32,
-    /// Newest version that was accepted.
-    newest: u64,
-    /// Lowest version that accepted bundles allow.
-    minimum: u64,
-    /// SHA-256 of the bundle that was accepted last.
-    current: String,
-    /// SHA-256 of the bundle before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    previous: Option<String>,
-}
-
-/// A bundle that was accepted.
+/// A bundle that was verified and may replace the one in force.
 #[derive(Debug, Clone)]
-pub struct AcceptedBundle {
+pub struct CheckedBundle {
     /// The verified bundle.
     pub bundle: Bundle,
     /// Version of the bundle that it replaces.
     pub replaces: Option<u64>,
     /// Its changes that weaken protection.
     pub weakening: Vec<String>,
-    /// Whether the bundle was in force before.
+    /// Whether the bundle was accepted before.
     pub is_known: bool,
+    bytes: Vec<u8>,
+    /// SHA-256 of the bundle in force.
+    in_force: Option<String>,
+    /// What is accepted once the bundle is in force; `None` if nothing changes.
+    accepts: Option<AcceptedPolicy>,
 }
 
 /// Why a bundle was not accepted.
@@ -84,6 +78,9 @@ pub enum BundleRefusal {
     /// The machine is not part of a fleet that signs policy.
     #[error("this machine is not part of a fleet that signs policy")]
     NotEnrolled,
+    /// The record of the membership is missing or was changed.
+    #[error("the membership of this machine is not confirmed: {0}")]
+    Unconfirmed(String),
     /// The bundle is refused.
     #[error(transparent)]
     Refused(#[from] BundleError),
@@ -93,71 +90,162 @@ pub enum BundleRefusal {
 }
 
 impl FleetPolicy {
+    /// Confirms the membership of a machine that has just joined: from now on, it trusts the signers that its enrolment
+    /// names. Without proof of the user's presence, their policy can only make verdicts stricter.
+    pub fn confirm_enrolment(
+        home: &Home,
+        enrolment: &FleetEnrolment,
+        is_proven: bool,
+    ) -> Result<(), Failure> {
+        accepted::remove(home)?;
+        AcceptedPolicy::of_enrolment(enrolment, is_proven).write(home)
+    }
+
+    /// Whether this machine confirmed a membership, even if its enrolment is missing.
+    pub fn is_confirmed(home: &Home) -> bool {
+        bundle_file(home, ACCEPTED_FILE).symlink_metadata().is_ok()
+    }
+
+    /// Removes the bundles and the record of the membership, when the machine leaves its fleet.
+    pub fn remove(home: &Home) -> Result<(), Failure> {
+        Ok(accepted::remove(home)?)
+    }
+
     /// Reads the policy of the fleet and verifies it; `None` if the machine is not part of a fleet that signs policy.
     pub fn load(home: &Home) -> Option<Self> {
-        let dir = FleetDir::of_state(&home.state);
-        let enrolment = match dir.enrolment() {
-            Ok(Some(enrolment)) => enrolment,
-            Ok(None) => return None,
-            Err(error) => return Some(Self::unreadable(home, &error.to_string())),
+        let enrolment = FleetDir::of_state(&home.state).enrolment().map_err(|error| error.to_string());
+        match AcceptedPolicy::read(home) {
+            Ok(Some(accepted)) => Self::of_accepted(home, accepted, enrolment),
+            Ok(None) => Self::unconfirmed(home, "the file is missing", enrolment),
+            Err(why) => Self::unconfirmed(home, &why, enrolment),
+        }
+    }
+
+    /// The policy of a confirmed membership. It does not depend on the enrolment, which is only compared.
+    fn of_accepted(
+        home: &Home,
+        accepted: AcceptedPolicy,
+        enrolment: Result<Option<FleetEnrolment>, String>,
+    ) -> Option<Self> {
+        let mismatch = match enrolment {
+            Ok(Some(enrolment)) if accepted.fits(&enrolment) => None,
+            Ok(Some(_)) => Some("it was changed after this machine joined".to_owned()),
+            Ok(None) => Some("the file is missing, but this machine did not leave its fleet".to_owned()),
+            Err(why) => Some(why),
         };
-        let Some(root) = root_trust(&enrolment) else {
-            // Without keys, the fleet collects records and distributes no policy.
+        // Without keys, the fleet collects records and distributes no policy.
+        let trust = accepted.enrolled_trust();
+        if trust.is_none() && mismatch.is_none() {
             return None;
-        };
-        let (machine, fleet) = (enrolment.machine.to_string(), enrolment.tenant.clone());
-        let accepted = AcceptedBundles::read(home);
-        let mut policy = Self {
-            machine,
-            fleet,
-            bundle: None,
-            problems: Vec::new(),
-            is_exposed: ownership_check::find_exposure(&dir.file("enrolment.json")).is_some(),
-            root,
-            accepted: AcceptedBundles::default(),
-        };
-        match accepted {
-            Ok(Some(accepted)) => {
-                policy.accepted = accepted;
-                policy.read_bundles(home);
-            }
-            Ok(None) if bundle_file(home, CURRENT_FILE).exists() => {
-                policy.report(home, ACCEPTED_FILE, "the file is missing, so no bundle is in force");
-            }
-            Ok(None) => {}
-            Err(error) => policy.report(home, ACCEPTED_FILE, &error.to_string()),
+        }
+        let enrolled = trust.unwrap_or_else(|| no_trust(&accepted.fleet));
+        let mut policy = Self::new(home, accepted.machine.clone(), enrolled);
+        policy.read_bundles(home, &accepted);
+        policy.accepted = Some(accepted);
+        if let Some(why) = mismatch {
+            policy.report(home, ENROLMENT_FILE, &why);
         }
         Some(policy)
     }
 
-    fn unreadable(home: &Home, why: &str) -> Self {
-        let root = Trust {
-            fleet: String::new(),
-            signers: SignerSet { keys: Vec::new(), threshold: 1, weakening_threshold: 1 },
-            since: 0,
+    /// The policy of a membership that nothing confirms: of a bundle that its signers signed, only what makes verdicts
+    /// stricter applies.
+    fn unconfirmed(
+        home: &Home,
+        why: &str,
+        enrolment: Result<Option<FleetEnrolment>, String>,
+    ) -> Option<Self> {
+        let is_missing = !Self::is_confirmed(home);
+        let (machine, trust) = match enrolment {
+            Ok(None) if is_missing => return None,
+            Ok(None) => (String::new(), None),
+            Ok(Some(enrolment)) => {
+                let signers = accepted::find_signers(&enrolment);
+                if signers.is_none() && is_missing {
+                    return None;
+                }
+                let fleet = enrolment.tenant.clone();
+                let trust = signers.map(|signers| Trust { fleet, signers, since: 0 });
+                (enrolment.machine.to_string(), trust)
+            }
+            Err(error) => {
+                let mut policy = Self::new(home, String::new(), no_trust(""));
+                policy.report(home, ENROLMENT_FILE, &error);
+                return Some(policy);
+            }
         };
-        let (machine, fleet) = (String::new(), String::new());
-        let accepted = AcceptedBundles::default();
-        let (bundle, problems, is_exposed) = (None, Vec::new(), true);
-        let mut policy = Self { machine, fleet, bundle, problems, is_exposed, root, accepted };
-        policy.report(home, "../enrolment.json", why);
-        policy
+        let mut policy = Self::new(home, machine, trust.unwrap_or_else(|| no_trust("")));
+        let stored = [CURRENT_FILE, PREVIOUS_FILE].into_iter();
+        let mut stored = stored.filter_map(|file| read_bundle_file(home, file).ok().flatten());
+        let opened = stored.find_map(|bytes| Bundle::open(&bytes, &policy.enrolled).ok());
+        policy.bundle = opened.map(Arc::new);
+        policy.report(home, ACCEPTED_FILE, why);
+        Some(policy)
+    }
+
+    fn new(home: &Home, machine: String, enrolled: Trust) -> Self {
+        let enrolment = bundle_file(home, ENROLMENT_FILE);
+        Self {
+            machine,
+            fleet: enrolled.fleet.clone(),
+            bundle: None,
+            problems: Vec::new(),
+            is_exposed: ownership_check::find_exposure(&enrolment).is_some(),
+            enrolled,
+            accepted: None,
+        }
+    }
+
+    /// Whether a user confirmed this membership. If not, only what makes verdicts stricter applies.
+    pub fn is_trusted(&self) -> bool {
+        self.accepted.as_ref().is_some_and(|accepted| accepted.is_proven)
+    }
+
+    /// Fails if the record of this membership is missing or was changed.
+    pub fn require_confirmation(&self) -> Result<(), BundleRefusal> {
+        self.accepted().map(|_| ())
+    }
+
+    fn accepted(&self) -> Result<&AcceptedPolicy, BundleRefusal> {
+        let why = || self.problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
+        self.accepted.as_ref().ok_or_else(|| BundleRefusal::Unconfirmed(why()))
+    }
+
+    /// Returns the bundle in force, if it may also do what a rule that denies cannot: approve calls, describe the
+    /// sandbox.
+    pub fn trusted_bundle(&self) -> Option<&Arc<Bundle>> {
+        self.bundle.as_ref().filter(|_| self.is_trusted())
+    }
+
+    /// Returns the rule that applies because the accepted bundle is lost, as the text of a rule file.
+    pub(crate) fn lost_rule(&self) -> Option<String> {
+        let current = self.accepted.as_ref()?.current.as_ref()?;
+        self.bundle.is_none().then(|| current.when_stale.lost_rule()).flatten()
     }
 
     fn report(&mut self, home: &Home, file: &str, why: &str) {
         let name = bundle_file(home, file).display().to_string();
         let message = format!("THE ORGANISATION'S POLICY IS REFUSED: {why}");
-        let hint = match &self.bundle {
-            Some(bundle) => format!("version {} of the policy stays in force", bundle.manifest.version),
+        let in_force = match &self.bundle {
+            Some(bundle) if self.is_trusted() => {
+                format!("version {} of the policy stays in force", bundle.manifest.version)
+            }
+            Some(bundle) => format!(
+                "of version {} of the policy, only rules that deny or ask are in force",
+                bundle.manifest.version
+            ),
             None => "only the other rules are in force".to_owned(),
         };
-        self.problems.push(
-            Problem::for_file(&name, message).hint(format!("{hint}; the fleet sends the policy again")),
-        );
+        let next = match file {
+            CURRENT_FILE => "the fleet sends the policy again",
+            _ => "leave the fleet and join it again: `tenterhook fleet leave`",
+        };
+        self.problems.push(Problem::for_file(&name, message).hint(format!("{in_force}; {next}")));
     }
 
     /// Reads the bundle that was accepted last, or the one before it.
-    fn read_bundles(&mut self, home: &Home) {
+    fn read_bundles(&mut self, home: &Home, accepted: &AcceptedPolicy) {
+        let Some(current) = &accepted.current else { return };
         let files = [CURRENT_FILE, PREVIOUS_FILE].map(|file| (file, read_bundle_file(home, file)));
         let find = |digest: &str| {
             files.iter().find_map(|(_, bytes)| {
@@ -168,17 +256,17 @@ impl FleetPolicy {
         let open = |digest: &str| {
             let bytes =
                 find(digest).ok_or("the bundle that was accepted is missing or was changed".to_owned())?;
-            let bundle = Bundle::open(bytes, &self.root).map_err(|error| error.to_string())?;
+            let bundle = Bundle::open(bytes, &self.enrolled).map_err(|error| error.to_string())?;
             let version = bundle.manifest.version;
-            if version < self.accepted.minimum || version > self.accepted.newest {
+            if version < accepted.minimum || version > accepted.newest {
                 return Err(format!("version {version} was withdrawn or never accepted"));
             }
             Ok(bundle)
         };
-        match open(&self.accepted.current) {
+        match open(&current.sha256) {
             Ok(bundle) => self.bundle = Some(Arc::new(bundle)),
             Err(why) => {
-                let before = self.accepted.previous.as_deref().map(open);
+                let before = accepted.previous.as_deref().map(open);
                 self.bundle = before.and_then(Result::ok).map(Arc::new);
                 let cause = files.iter().find_map(|(_, read)| Some(read.as_ref().err()?.to_string()));
                 self.report(home, CURRENT_FILE, &cause.unwrap_or(why));
@@ -186,51 +274,39 @@ impl FleetPolicy {
         }
     }
 
-    /// Verifies a bundle and puts it in force. The caller loads the rules again and records the result.
-    pub fn accept(home: &Home, bytes: &[u8], now: Timestamp) -> Result<AcceptedBundle, BundleRefusal> {
-        let policy =
-            Self::load(home).filter(|policy| !policy.fleet.is_empty()).ok_or(BundleRefusal::NotEnrolled)?;
-        let digest = Bundle::digest(bytes);
+    /// Verifies a bundle that may replace the one in force. Nothing is changed, so that the caller can record it first.
+    pub fn check(home: &Home, bytes: Vec<u8>, now: Timestamp) -> Result<CheckedBundle, BundleRefusal> {
+        let policy = Self::load(home).ok_or(BundleRefusal::NotEnrolled)?;
+        let accepted = policy.accepted()?;
         let in_force = policy.bundle.as_deref();
         let replaces = in_force.map(|bundle| bundle.manifest.version);
-        if digest == policy.accepted.current {
-            // A damaged copy is replaced by the same bundle.
-            let bundle = Bundle::open(bytes, &policy.root)?;
-            if in_force.is_none_or(|in_force| in_force.sha256 != digest) {
-                write_atomic(&bundle_file(home, CURRENT_FILE), bytes, 0o600)?;
-            }
-            return Ok(AcceptedBundle { bundle, replaces, weakening: Vec::new(), is_known: true });
+        let in_force_digest = in_force.map(|bundle| bundle.sha256.clone());
+        if accepted.is_current(&Bundle::digest(&bytes)) {
+            let bundle = Bundle::open(&bytes, &policy.enrolled)?;
+            return Ok(CheckedBundle {
+                bundle,
+                replaces,
+                weakening: Vec::new(),
+                is_known: true,
+                bytes,
+                in_force: in_force_digest,
+                accepts: None,
+            });
         }
-        let bundle = policy.verify(bytes)?;
-        let (newest, minimum) = (policy.accepted.newest, policy.accepted.minimum);
+        let bundle = policy.verify(&bytes)?;
+        let AcceptedPolicy { newest, minimum, .. } = *accepted;
         let plan = check_update(&bundle, &InForce { bundle: in_force, newest, minimum }, now)?;
-        make_private_dir(&bundle_file(home, ""))?;
-        if let Some(in_force) = in_force
-            && let Some(current) = [CURRENT_FILE, PREVIOUS_FILE]
-                .iter()
-                .filter_map(|file| read_bundle_file(home, file).ok().flatten())
-                .find(|bytes| Bundle::digest(bytes) == in_force.sha256)
-        {
-            write_atomic(&bundle_file(home, PREVIOUS_FILE), &current, 0o600)?;
-        }
-        write_atomic(&bundle_file(home, CURRENT_FILE), bytes, 0o600)?;
-        let accepted = AcceptedBundles {
-            v: 1,
-            newest: bundle.manifest.version,
-            minimum: plan.minimum,
-            current: digest,
-            previous: in_force.map(|bundle| bundle.sha256.clone()),
-        };
-        // Until this file is written, the bundle before stays in force.
-        accepted.write(home)?;
+        let accepts = accepted.with_bundle(&bundle, plan.minimum, in_force_digest.clone());
         let weakening = plan.weakening.iter().map(ToString::to_string).collect();
-        Ok(AcceptedBundle { bundle, replaces, weakening, is_known: false })
+        let (in_force, accepts) = (in_force_digest, Some(accepts));
+        Ok(CheckedBundle { bundle, replaces, weakening, is_known: false, bytes, in_force, accepts })
     }
 
     /// Verifies a bundle with the signers that this machine trusts now. The bundle is not put in force.
     pub fn verify(&self, bytes: &[u8]) -> Result<Bundle, BundleError> {
-        let trust = self.bundle.as_ref().map_or_else(|| self.root.clone(), |bundle| bundle.trust());
-        Bundle::open(bytes, &trust)
+        let of_accepted = || self.accepted.as_ref().and_then(AcceptedPolicy::current_trust);
+        let trust = self.bundle.as_ref().map(|bundle| bundle.trust()).or_else(of_accepted);
+        Bundle::open(bytes, trust.as_ref().unwrap_or(&self.enrolled))
     }
 
     /// Describes the bundle in force in one line.
@@ -243,7 +319,8 @@ impl FleetPolicy {
         text += &Self::ring(home).map(|ring| format!(", ring {ring}")).unwrap_or_default();
         text += &manifest.commit.as_ref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
         let word = if bundle.is_stale(now) { "STALE SINCE" } else { "valid until" };
-        text + &format!(", {word} {}", manifest.not_after)
+        text += &format!(", {word} {}", manifest.not_after);
+        if self.is_trusted() { text } else { text + ", only its rules that deny or ask" }
     }
 
     /// Returns the version in force and the ring, for JSON output.
@@ -252,6 +329,7 @@ impl FleetPolicy {
         json!({
             "fleet": self.fleet,
             "ring": Self::ring(home),
+            "trusted": self.is_trusted(),
             "version": manifest.map(|manifest| manifest.version),
             "commit": manifest.and_then(|manifest| manifest.commit.as_deref()),
             "not_after": manifest.map(|manifest| manifest.not_after),
@@ -271,11 +349,36 @@ impl FleetPolicy {
     }
 }
 
-/// Returns the signers that the enrolment names; `None` if there are none.
-fn root_trust(enrolment: &FleetEnrolment) -> Option<Trust> {
-    let signers = SignerSet::of_enrolment(enrolment.policy_keys.clone(), enrolment.policy_threshold);
-    let fleet = enrolment.tenant.clone();
-    (!signers.keys.is_empty()).then_some(Trust { fleet, signers, since: 0 })
+impl CheckedBundle {
+    /// Puts the bundle in force. The caller loads the rules again.
+    pub fn put_in_force(&self, home: &Home) -> Result<(), Failure> {
+        let digest = &self.bundle.sha256;
+        let Some(accepts) = &self.accepts else {
+            // A damaged copy is replaced by the same bundle.
+            if self.in_force.as_ref() != Some(digest) {
+                write_atomic(&bundle_file(home, CURRENT_FILE), &self.bytes, 0o600)?;
+            }
+            return Ok(());
+        };
+        make_private_dir(&bundle_file(home, ""))?;
+        if let Some(in_force) = &self.in_force
+            && let Some(current) = [CURRENT_FILE, PREVIOUS_FILE]
+                .iter()
+                .filter_map(|file| read_bundle_file(home, file).ok().flatten())
+                .find(|bytes| Bundle::digest(bytes) == *in_force)
+        {
+            write_atomic(&bundle_file(home, PREVIOUS_FILE), &current, 0o600)?;
+        }
+        write_atomic(&bundle_file(home, CURRENT_FILE), &self.bytes, 0o600)?;
+        // Until this file is written, the bundle before stays in force.
+        accepts.write(home)
+    }
+}
+
+/// The trust of a membership that names no signers: no bundle can be verified.
+fn no_trust(fleet: &str) -> Trust {
+    let signers = SignerSet { keys: Vec::new(), threshold: 1, weakening_threshold: 1 };
+    Trust { fleet: fleet.to_owned(), signers, since: 0 }
 }
 
 fn bundle_file(home: &Home, name: &str) -> PathBuf {
@@ -285,19 +388,6 @@ fn bundle_file(home: &Home, name: &str) -> PathBuf {
 fn read_bundle_file(home: &Home, name: &str) -> std::io::Result<Option<Vec<u8>>> {
     let max = u64::try_from(MAX_BUNDLE_BYTES).unwrap_or(u64::MAX);
     read_file::state_bytes(&bundle_file(home, name), max)
-}
-
-impl AcceptedBundles {
-    fn read(home: &Home) -> std::io::Result<Option<Self>> {
-        let text = read_file::state_file(&bundle_file(home, ACCEPTED_FILE))?;
-        let Some(text) = text else { return Ok(None) };
-        Ok(Some(serde_json::from_str(&text)?))
-    }
-
-    fn write(&self, home: &Home) -> Result<(), Failure> {
-        let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
-        write_atomic(&bundle_file(home, ACCEPTED_FILE), &text, 0o600)
-    }
 }
 
 #[cfg(test)]

@@ -127,14 +127,14 @@ impl Sources {
         found.add_packs(home, &list);
         found.texts.extend(hook_files::protection_rule(home, env));
         found.texts.extend(daemon_port::protection_rule(home));
-        // Of two rules with one id the first applies. A bundle precedes the organisation's file only if no other account
-        // than root can replace the keys that the bundle is verified with.
+        // Of two rules with one id the first applies. A bundle precedes the organisation's file only if its membership is
+        // confirmed, and no other account than root can replace the keys that the bundle is verified with.
         let fleet_at = found.texts.len();
         if let Some(path) = &home.organisation {
             found.add_organisation(path);
         }
         let fleet = FleetPolicy::load(home);
-        let is_exposed = fleet.as_ref().is_some_and(|fleet| fleet.is_exposed);
+        let is_exposed = fleet.as_ref().is_some_and(|fleet| fleet.is_exposed || !fleet.is_trusted());
         found.add_fleet_policy(fleet, if is_exposed { found.texts.len() } else { fleet_at });
         if let Some(folder) = home.organisation_descriptions() {
             found.add_descriptions(&folder, SourceLayer::Organisation);
@@ -289,10 +289,20 @@ impl Sources {
     fn add_fleet_policy(&mut self, policy: Option<FleetPolicy>, at: usize) {
         let Some(policy) = policy else { return };
         self.problems.extend(policy.problems.iter().cloned());
+        if let Some(yaml) = policy.lost_rule() {
+            self.texts
+                .insert(at, SourceFile::of_fleet((format!("{FLEET_SOURCE}lost"), yaml), Standing::Trusted));
+        }
         if let Some(bundle) = &policy.bundle {
-            self.add_bundle(bundle, at, policy.is_exposed);
+            self.add_bundle(bundle, at, &policy);
+            let name = format!("{FLEET_SOURCE}{}", bundle.manifest.version);
+            if policy.problems.is_empty() && !policy.is_trusted() {
+                let message =
+                    "this machine joined its fleet without a confirmation: only rules that deny or ask count";
+                let hint = "to confirm it, leave the fleet and join it again on a terminal";
+                self.warnings.push(Problem::for_file(&name, message).hint(hint));
+            }
             if bundle.is_stale(call_meta::now()) {
-                let name = format!("{FLEET_SOURCE}{}", bundle.manifest.version);
                 let message =
                     format!("the organisation's policy was valid until {}", bundle.manifest.not_after);
                 let hint = "this machine has to reach its fleet server: `tenterhook fleet status`";
@@ -308,24 +318,21 @@ impl Sources {
         let at = at.or_else(|| self.texts.iter().position(|text| text.layer > SourceLayer::Baseline));
         self.texts.retain(|text| !text.name.starts_with(FLEET_SOURCE));
         self.programs.retain(|text| !text.name.starts_with(FLEET_SOURCE));
-        let is_exposed = self.fleet.as_ref().is_some_and(|fleet| fleet.is_exposed);
-        self.add_bundle(bundle, at.unwrap_or(self.texts.len()), is_exposed);
+        if let Some(policy) = self.fleet.clone() {
+            self.add_bundle(bundle, at.unwrap_or(self.texts.len()), &policy);
+        }
     }
 
-    /// Adds a bundle. If an account other than root can replace the keys that it is verified with, its descriptions cannot
-    /// replace others: locked rules depend on them.
-    fn add_bundle(&mut self, bundle: &Bundle, at: usize, is_exposed: bool) {
-        let file = |(name, yaml): (String, String), standing| SourceFile {
-            name,
-            yaml: Cow::Owned(yaml),
-            layer: SourceLayer::Organisation,
-            standing,
-            pack: None,
-        };
-        let descriptions = if is_exposed { Standing::Exposed } else { Standing::Trusted };
+    /// Adds a bundle. If no user confirmed the membership, only its rules that deny or ask apply. If an account
+    /// other than root can replace the keys that it is verified with, its descriptions cannot replace others: locked rules
+    /// depend on them.
+    fn add_bundle(&mut self, bundle: &Bundle, at: usize, policy: &FleetPolicy) {
+        let standing = |is_trusted| if is_trusted { Standing::Trusted } else { Standing::Exposed };
+        let (rules_standing, descriptions) =
+            (standing(policy.is_trusted()), standing(policy.is_trusted() && !policy.is_exposed));
         let BundleRules { rules, programs } = bundle.rules();
-        self.texts.splice(at..at, rules.into_iter().map(|rules| file(rules, Standing::Trusted)));
-        self.programs.splice(0..0, programs.into_iter().map(|text| file(text, descriptions)));
+        self.texts.splice(at..at, rules.into_iter().map(|rules| SourceFile::of_fleet(rules, rules_standing)));
+        self.programs.splice(0..0, programs.into_iter().map(|text| SourceFile::of_fleet(text, descriptions)));
     }
 
     /// Adds the organisation's file. If an account other than root can change it, only its rules that deny or ask
@@ -454,6 +461,11 @@ impl Sources {
 // === impl SourceFile ===
 
 impl SourceFile {
+    /// A file of the fleet's bundle: its name and text.
+    fn of_fleet((name, yaml): (String, String), standing: Standing) -> Self {
+        Self { name, yaml: Cow::Owned(yaml), layer: SourceLayer::Organisation, standing, pack: None }
+    }
+
     /// The file as a source for loading rules.
     pub fn source(&self) -> RuleSource<'_> {
         RuleSource {

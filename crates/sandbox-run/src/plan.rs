@@ -173,7 +173,7 @@ fn load_rules(home: &Home, env: &Env, place: &WorkDirs) -> (RuleSet, bool) {
 fn load_profile(request: &SandboxRequest<'_>) -> Result<SandboxProfile, Failure> {
     let directory = request.home.config.join(PROFILE_DIRECTORY);
     // The organisation's profiles take precedence over the user's.
-    let fleet = FleetPolicy::load(request.home).and_then(|policy| policy.bundle);
+    let fleet = FleetPolicy::load(request.home).and_then(|policy| policy.trusted_bundle().cloned());
     let own = |name: &str| {
         let is_name = !name.is_empty()
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));

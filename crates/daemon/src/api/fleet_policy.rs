@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_api::{BundleAccepted, BundleCounts, BundleRequest, FleetBundle, FleetPolicyView};
 use tenterhook_fleet_bundle::{Bundle, BundleError, BundleErrorKind};
-use tenterhook_home::{AcceptedBundle, BundleRefusal, FleetPolicy, WorkDirs, call_meta};
+use tenterhook_home::{BundleRefusal, CheckedBundle, FleetPolicy, WorkDirs, call_meta};
 
 use super::backtest::{REPLAY_SLOT, parse_time, replay_rules};
 use super::error::{ApiError, run_blocking};
@@ -90,46 +90,69 @@ async fn accept(
     // The bundle in force must not change between reading and writing it.
     let _turn = daemon.change_lock.lock().await;
     let reader = Arc::clone(&daemon);
-    let accepted = tokio::task::spawn_blocking(move || {
-        let accepted = FleetPolicy::accept(&reader.home, &bytes, call_meta::now());
-        if accepted.as_ref().is_ok_and(|accepted| !accepted.is_known) {
-            // If this fails, the file watch reads the files again.
-            drop(reader.generations.refresh(true));
-        }
-        accepted
-    });
+    let checking =
+        tokio::task::spawn_blocking(move || FleetPolicy::check(&reader.home, bytes, call_meta::now()));
     let caller = daemon.caller(peer).to_json();
-    match accepted.await? {
-        Ok(AcceptedBundle { bundle, replaces, weakening, is_known }) => {
-            if !is_known {
-                let detail = json!({
-                    "version": bundle.manifest.version, "sha256": bundle.sha256, "replaces": replaces,
-                    "commit": bundle.manifest.commit, "signed_by": bundle.signed_by, "weakening": weakening,
-                    "ring": FleetPolicy::ring(&daemon.home), "authority": {"via": "fleet", "from": caller},
-                });
-                record(&daemon, "fleet policy accepted", detail).await?;
-            }
-            let bundle = describe_bundle(&bundle);
-            Ok(Json(BundleAccepted { bundle, replaces, weakening, known: is_known }))
-        }
-        Err(refusal) => {
-            let kind = match &refusal {
-                BundleRefusal::Refused(error) => error.kind().name(),
-                BundleRefusal::NotEnrolled => "not-enrolled",
-                BundleRefusal::Failed(_) => "not-stored",
-            };
-            tracing::warn!(version = stated, kind, why = %refusal, "a policy bundle was refused");
-            let detail = json!({
-                "version": stated, "sha256": digest, "kind": kind, "why": refusal.to_string(),
-                "authority": {"via": "fleet", "from": caller},
-            });
-            record(&daemon, "fleet policy refused", detail).await?;
-            Err(refusal_error(refusal))
-        }
+    let checked = match checking.await? {
+        Ok(checked) => checked,
+        Err(refusal) => return Err(refuse_bundle(&daemon, refusal, stated, &digest, &caller).await?),
+    };
+    let CheckedBundle { bundle, replaces, weakening, is_known, .. } = &checked;
+    if !is_known {
+        // What is in force is in the ledger: a bundle that cannot be recorded is not put in force.
+        let detail = json!({
+            "version": bundle.manifest.version, "sha256": bundle.sha256, "replaces": replaces,
+            "commit": bundle.manifest.commit, "signed_by": bundle.signed_by, "weakening": weakening,
+            "ring": FleetPolicy::ring(&daemon.home), "authority": {"via": "fleet", "from": caller},
+        });
+        record(&daemon, "fleet policy accepted", detail).await?;
     }
+    let accepted = BundleAccepted {
+        bundle: describe_bundle(bundle),
+        replaces: *replaces,
+        weakening: weakening.clone(),
+        known: *is_known,
+    };
+    let writer = Arc::clone(&daemon);
+    let storing = tokio::task::spawn_blocking(move || {
+        checked.put_in_force(&writer.home)?;
+        if !checked.is_known {
+            // If this fails, the file watch reads the files again.
+            drop(writer.generations.refresh(true));
+        }
+        Ok(())
+    });
+    if let Err(failure) = storing.await? {
+        let refusal = BundleRefusal::Failed(failure);
+        return Err(refuse_bundle(&daemon, refusal, stated, &digest, &caller).await?);
+    }
+    Ok(Json(accepted))
 }
 
-async fn record(daemon: &Daemon, what: &str, detail: serde_json::Value) -> Result<(), ApiError> {
+/// Records that a bundle was refused, and returns the error of the response.
+async fn refuse_bundle(
+    daemon: &Daemon,
+    refusal: BundleRefusal,
+    version: Option<u64>,
+    digest: &str,
+    caller: &Value,
+) -> Result<ApiError, ApiError> {
+    let kind = match &refusal {
+        BundleRefusal::Refused(error) => error.kind().name(),
+        BundleRefusal::NotEnrolled => "not-enrolled",
+        BundleRefusal::Unconfirmed(_) => "unconfirmed",
+        BundleRefusal::Failed(_) => "not-stored",
+    };
+    tracing::warn!(version, kind, why = %refusal, "a policy bundle was refused");
+    let detail = json!({
+        "version": version, "sha256": digest, "kind": kind, "why": refusal.to_string(),
+        "authority": {"via": "fleet", "from": caller},
+    });
+    record(daemon, "fleet policy refused", detail).await?;
+    Ok(refusal_error(refusal))
+}
+
+async fn record(daemon: &Daemon, what: &str, detail: Value) -> Result<(), ApiError> {
     let recorded = daemon.record_change(what, daemon.uid, detail, Vec::new()).await;
     recorded.map_err(|error| ApiError::internal(format!("the change could not be recorded: {error}")))
 }
@@ -139,6 +162,9 @@ fn refusal_error(refusal: BundleRefusal) -> ApiError {
     match refusal {
         BundleRefusal::NotEnrolled => {
             ApiError::conflict(message).hint("join a fleet: `tenterhook fleet join`")
+        }
+        BundleRefusal::Unconfirmed(_) => {
+            ApiError::conflict(message).hint("leave the fleet and join it again: `tenterhook fleet leave`")
         }
         BundleRefusal::Failed(failure) => failure.into(),
         BundleRefusal::Refused(error) => {
@@ -164,6 +190,7 @@ async fn backtest(
         let refuse = |error: BundleError| refusal_error(BundleRefusal::Refused(error));
         let policy =
             FleetPolicy::load(&daemon.home).ok_or_else(|| refusal_error(BundleRefusal::NotEnrolled))?;
+        policy.require_confirmation().map_err(refusal_error)?;
         let bundle = policy.verify(&bytes).map_err(refuse)?;
         let mut sources = daemon.generations.sources(&WorkDirs::default());
         sources.replace_fleet_policy(&bundle);

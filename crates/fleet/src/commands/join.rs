@@ -12,6 +12,7 @@ use tenterhook_error::Failure;
 use tenterhook_files::{FileClass, read_text};
 use tenterhook_fleet_machine::{JoinOptions, ServerClient};
 use tenterhook_fleet_state::FleetDir;
+use tenterhook_home::FleetPolicy;
 
 use super::machine_home::{MachineHomeArgs, enrol_failure, state_failure};
 use crate::environment::FleetContext;
@@ -20,6 +21,9 @@ const EXAMPLES: &str = "\
 The machine makes its own key, which never leaves it. From then on the daemon runs the connector, which uploads the \
 redacted records of the ledger (never payloads) and receives policy. `tenterhook fleet status` shows what the \
 organisation collects.
+
+The command asks for a confirmation on the terminal, or takes a code. Without either, as in a script, the machine joins too, \
+but of the fleet's policy only rules that deny or ask apply. Root needs no confirmation with `--system`.
 
 Examples:
   tenterhook fleet join https://fleet.example:8470 TOKEN
@@ -86,8 +90,10 @@ pub(super) fn run(fleet: &FleetContext, args: &Args) -> Result<ExitCode, Failure
         (None, Some(path)) => read_token(path)?,
         (None, None) => return Err(Failure::user("a token is needed")),
     };
+    let is_proven = confirm::can_confirm(&context, Action::FleetJoin, &args.proof)?;
+    let action = if is_proven { Action::FleetJoin } else { Action::FleetJoinUnconfirmed };
     // The record also creates the ledger, whose key is registered.
-    confirm::require_confirmation(&context, Action::FleetJoin, json!({ "server": server }), &args.proof)?;
+    confirm::require_confirmation(&context, action, json!({ "server": server }), &args.proof)?;
     let options = JoinOptions {
         state: home.state.clone(),
         server,
@@ -97,12 +103,13 @@ pub(super) fn run(fleet: &FleetContext, args: &Args) -> Result<ExitCode, Failure
         program: std::env::current_exe()?.canonicalize()?,
     };
     let enrolment = tenterhook_fleet_machine::join(&options).map_err(|error| enrol_failure(&error))?;
+    FleetPolicy::confirm_enrolment(home, &enrolment, is_proven)?;
     let credentials = dir.credentials().map_err(|error| state_failure(&error))?;
     let collects = credentials.map(|stored| stored.credentials.collects).unwrap_or_default();
     if context.terminal.json {
         context.terminal.print_json(&json!({
             "machine": enrolment.machine, "tenant": enrolment.tenant, "server": enrolment.server,
-            "collects": collects,
+            "collects": collects, "confirmed": is_proven,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -112,6 +119,9 @@ pub(super) fn run(fleet: &FleetContext, args: &Args) -> Result<ExitCode, Failure
     );
     for extra in &collects {
         text += &format!("  the organisation also collects: {extra}\n");
+    }
+    if !is_proven {
+        text += "  joined without a confirmation: of the fleet's policy, only rules that deny or ask apply\n";
     }
     text += &format!("{DIM}the daemon uploads from now on; `tenterhook fleet status` shows how far{DIM:#}\n");
     context.terminal.print(&text)?;

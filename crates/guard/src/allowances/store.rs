@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
 use tenterhook_event::EventId;
 use tenterhook_files::lock_with_retry;
-use tenterhook_home::{Home, state_file, write_atomic};
-
-use crate::seal::{SealKey, SealPurpose};
+use tenterhook_home::{Home, SealKey, SealPurpose, state_file, write_atomic};
 
 /// Time in which a call that was allowed once has to run.
 pub const ONCE_LIFETIME: Duration = Duration::from_mins(10);

@@ -14,10 +14,9 @@ use tenterhook_event::{EventId, Timestamp};
 use tenterhook_files::FileClass;
 use tenterhook_ledger::{Appended, LeafOrigin, Ledger, LedgerEntry, Reader, SealedEntry, SpoolError};
 
-use crate::seal::{SealKey, SealPurpose};
-use tenterhook_home::Home;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_home::env;
+use tenterhook_home::{Home, SealKey, SealPurpose};
 
 /// Maximum size of a spooled entry: the envelope and the largest payload, whose length at most doubles by escaping.
 const MAX_ENTRY_BYTES: u64 = (2 * super::ledger_settings::MAX_PAYLOAD_BYTES + (1 << 20)) as u64;

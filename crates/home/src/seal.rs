@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The key that seals files which this home reads again later: spooled decisions, the snapshot and allowances.
+//! The key that seals files which this home reads again later: spooled decisions, the snapshot, allowances, and what
+//! this machine accepted from its fleet.
 //!
 //! A file that another account wrote or changed has no valid seal. Every process that can read the key can forge a
 //! seal. If the home belongs to the agent's account, that includes the agent.
@@ -25,6 +26,7 @@ const TAG_BYTES: usize = 16;
 const SPOOL_CONTEXT: &[u8] = b"spool/1\n";
 const SNAPSHOT_CONTEXT: &[u8] = b"snapshot/2\n";
 const ALLOWANCES_CONTEXT: &[u8] = b"allowances/1\n";
+const FLEET_POLICY_CONTEXT: &[u8] = b"fleet-policy/1\n";
 
 /// What a seal is for. A seal made for one purpose is invalid for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum SealPurpose {
     Snapshot,
     /// The calls that a user allowed.
     Allowances,
+    /// The signers that this machine trusts, and the policy bundles that it accepted.
+    FleetPolicy,
 }
 
 /// Seal key of a home.
@@ -85,6 +89,7 @@ impl SealKey {
         let seal = match purpose {
             SealPurpose::Spool => self.seal_short_text(SPOOL_CONTEXT, bytes),
             SealPurpose::Allowances => self.seal_short_text(ALLOWANCES_CONTEXT, bytes),
+            SealPurpose::FleetPolicy => self.seal_short_text(FLEET_POLICY_CONTEXT, bytes),
             SealPurpose::Snapshot => self.seal_snapshot(bytes),
         };
         let digits = |byte: &u8| format!("{byte:02x}");
@@ -100,6 +105,7 @@ impl SealKey {
         match purpose {
             SealPurpose::Spool => self.verify_short_text(SPOOL_CONTEXT, bytes, &given),
             SealPurpose::Allowances => self.verify_short_text(ALLOWANCES_CONTEXT, bytes, &given),
+            SealPurpose::FleetPolicy => self.verify_short_text(FLEET_POLICY_CONTEXT, bytes, &given),
             SealPurpose::Snapshot => self.verify_snapshot(bytes, given).unwrap_or(false),
         }
     }
@@ -160,6 +166,7 @@ mod tests {
         assert!(!key.verify(SealPurpose::Spool, b"test", &seal));
         assert!(!key.verify(SealPurpose::Snapshot, b"text", &seal));
         assert!(!key.verify(SealPurpose::Allowances, b"text", &seal));
+        assert!(!key.verify(SealPurpose::FleetPolicy, b"text", &seal));
         assert!(!SealKey::open(other.path()).unwrap().verify(SealPurpose::Spool, b"text", &seal));
         for wrong in ["", "zz", "é", seal.split_at(62).0, &format!("{seal}00"), &"0".repeat(64)] {
             assert!(!key.verify(SealPurpose::Spool, b"text", wrong), "{wrong}");
