@@ -18,10 +18,10 @@ use tenterhook_event::Timestamp;
 use tenterhook_fleet_bundle::{
     Bundle, BundleError, InForce, MAX_BUNDLE_BYTES, SignerSet, Trust, check_update,
 };
-use tenterhook_fleet_state::{FleetDir, FleetEnrolment};
+use tenterhook_fleet_state::{FleetDir, FleetEnrolment, FleetStateError};
 use tenterhook_policy::Problem;
 
-use self::accepted::{ACCEPTED_FILE, AcceptedPolicy};
+use self::accepted::{ACCEPTED_FILE, AcceptedPolicy, UntrustedRecord};
 use crate::Home;
 use crate::home::{make_private_dir, write_atomic};
 use crate::{ownership_check, read_file};
@@ -113,10 +113,9 @@ impl FleetPolicy {
 
     /// Reads the policy of the fleet and verifies it; `None` if the machine is not part of a fleet that signs policy.
     pub fn load(home: &Home) -> Option<Self> {
-        let enrolment = FleetDir::of_state(&home.state).enrolment().map_err(|error| error.to_string());
+        let enrolment = FleetDir::of_state(&home.state).enrolment();
         match AcceptedPolicy::read(home) {
-            Ok(Some(accepted)) => Self::of_accepted(home, accepted, enrolment),
-            Ok(None) => Self::unconfirmed(home, "the file is missing", enrolment),
+            Ok(accepted) => Self::of_accepted(home, accepted, enrolment),
             Err(why) => Self::unconfirmed(home, &why, enrolment),
         }
     }
@@ -125,13 +124,13 @@ impl FleetPolicy {
     fn of_accepted(
         home: &Home,
         accepted: AcceptedPolicy,
-        enrolment: Result<Option<FleetEnrolment>, String>,
+        enrolment: Result<Option<FleetEnrolment>, FleetStateError>,
     ) -> Option<Self> {
         let mismatch = match enrolment {
             Ok(Some(enrolment)) if accepted.fits(&enrolment) => None,
             Ok(Some(_)) => Some("it was changed after this machine joined".to_owned()),
             Ok(None) => Some("the file is missing, but this machine did not leave its fleet".to_owned()),
-            Err(why) => Some(why),
+            Err(error) => Some(error.to_string()),
         };
         // Without keys, the fleet collects records and distributes no policy.
         let trust = accepted.enrolled_trust();
@@ -152,10 +151,10 @@ impl FleetPolicy {
     /// stricter applies.
     fn unconfirmed(
         home: &Home,
-        why: &str,
-        enrolment: Result<Option<FleetEnrolment>, String>,
+        why: &UntrustedRecord,
+        enrolment: Result<Option<FleetEnrolment>, FleetStateError>,
     ) -> Option<Self> {
-        let is_missing = !Self::is_confirmed(home);
+        let is_missing = matches!(why, UntrustedRecord::Missing);
         let (machine, trust) = match enrolment {
             Ok(None) if is_missing => return None,
             Ok(None) => (String::new(), None),
@@ -170,7 +169,7 @@ impl FleetPolicy {
             }
             Err(error) => {
                 let mut policy = Self::new(home, String::new(), no_trust(""));
-                policy.report(home, ENROLMENT_FILE, &error);
+                policy.report(home, ENROLMENT_FILE, &error.to_string());
                 return Some(policy);
             }
         };
@@ -179,7 +178,7 @@ impl FleetPolicy {
         let mut stored = stored.filter_map(|file| read_bundle_file(home, file).ok().flatten());
         let opened = stored.find_map(|bytes| Bundle::open(&bytes, &policy.enrolled).ok());
         policy.bundle = opened.map(Arc::new);
-        policy.report(home, ACCEPTED_FILE, why);
+        policy.report(home, ACCEPTED_FILE, &why.to_string());
         Some(policy)
     }
 

@@ -55,6 +55,25 @@ pub(super) struct AcceptedVersion {
     pub(super) when_stale: StaleBehaviour,
 }
 
+/// Why the file is not trusted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UntrustedRecord {
+    #[error("the file is missing")]
+    Missing,
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("its seal is missing")]
+    NoSeal,
+    #[error("the seal key is missing")]
+    NoKey,
+    #[error("it was changed, or another home wrote it")]
+    Seal,
+    #[error("a newer version wrote it")]
+    Version,
+    #[error(transparent)]
+    Form(#[from] serde_json::Error),
+}
+
 impl AcceptedPolicy {
     /// The state after joining: no bundle was accepted.
     pub(super) fn of_enrolment(enrolment: &FleetEnrolment, is_proven: bool) -> Self {
@@ -107,22 +126,17 @@ impl AcceptedPolicy {
             == (&other.machine, &other.fleet, &other.enrolled_signers)
     }
 
-    /// Reads the file; `None` if there is none. The error says why it is not trusted.
-    pub(super) fn read(home: &Home) -> Result<Option<Self>, String> {
-        let text =
-            read_file::state_file(&bundle_file(home, ACCEPTED_FILE)).map_err(|error| error.to_string())?;
-        let Some(text) = text else { return Ok(None) };
-        let (seal, body) = text.split_once('\n').ok_or("its seal is missing")?;
-        let key = SealKey::open_existing(&home.state).map_err(|error| error.to_string())?;
-        let key = key.ok_or("the seal key is missing")?;
+    /// Reads the file.
+    pub(super) fn read(home: &Home) -> Result<Self, UntrustedRecord> {
+        let text = read_file::state_file(&bundle_file(home, ACCEPTED_FILE))?;
+        let text = text.ok_or(UntrustedRecord::Missing)?;
+        let (seal, body) = text.split_once('\n').ok_or(UntrustedRecord::NoSeal)?;
+        let key = SealKey::open_existing(&home.state)?.ok_or(UntrustedRecord::NoKey)?;
         if !key.verify(SealPurpose::FleetPolicy, body.as_bytes(), seal) {
-            return Err("it was changed, or another home wrote it".to_owned());
+            return Err(UntrustedRecord::Seal);
         }
-        let stored: Self = serde_json::from_str(body).map_err(|error| error.to_string())?;
-        if stored.v != ACCEPTED_FORMAT {
-            return Err("a newer version wrote it".to_owned());
-        }
-        Ok(Some(stored))
+        let stored: Self = serde_json::from_str(body)?;
+        if stored.v == ACCEPTED_FORMAT { Ok(stored) } else { Err(UntrustedRecord::Version) }
     }
 
     /// Replaces the file.

@@ -285,7 +285,7 @@ fn a_withdrawn_bundle_is_not_used_as_the_one_before() {
     let home = enrolled(dir.path());
     accept(&home, bundle(1, DENY, &[("ann", 1)])).unwrap();
     accept(&home, bundle(2, DENY, &[("ann", 1)])).unwrap();
-    let mut accepted = AcceptedPolicy::read(&home).unwrap().unwrap();
+    let mut accepted = AcceptedPolicy::read(&home).unwrap();
     accepted.minimum = 2;
     accepted.write(&home).unwrap();
     assert_eq!(version(&home), Some(2));
