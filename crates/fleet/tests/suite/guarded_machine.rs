@@ -69,7 +69,10 @@ impl GuardedMachine {
             // The daemon must not start a connector of its own beside the one of the test.
             program: PathBuf::from("/nonexistent/tenterhook-fleet"),
         };
-        machine.id = join(&options).unwrap().machine.to_string();
+        let enrolment = join(&options).unwrap();
+        let home = tenterhook_home::Home::in_dir(machine.home());
+        tenterhook_home::FleetPolicy::confirm_enrolment(&home, &enrolment, true).unwrap();
+        machine.id = enrolment.machine.to_string();
         machine.connect();
         Some(machine)
     }
