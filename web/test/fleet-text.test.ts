@@ -61,14 +61,14 @@ test('an unknown kind of alert is shown as it is', () => {
 
 test('the call of an approval is read, and hidden characters are shown', () => {
   const call = readCall(
-    '{"wants":"rm a","source":"codex","args":{"command":"rm a"},"reasons":[{"by":"rule:x","value":"why"},null]}',
+    '{"wants":"rm a","source":"codex","args":{"command":"rm a"},"reasons":[{"by":"rule:x","said":"why"},null]}',
   );
   expect([call?.wants, call?.source, call?.reasons]).toEqual([
     'rm a',
     'codex',
     [
-      { by: 'rule:x', value: 'why' },
-      { by: '""', value: '' },
+      { by: 'rule:x', said: 'why' },
+      { by: '""', said: '' },
     ],
   ]);
   expect([readCall('{'), readCall('null')]).toEqual([undefined, undefined]);

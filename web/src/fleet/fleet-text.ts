@@ -78,7 +78,7 @@ export interface WaitingCall {
   user?: string;
   cwd?: string;
   args?: unknown;
-  reasons: { by: string; value: string }[];
+  reasons: { by: string; said: string }[];
 }
 
 const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
@@ -102,7 +102,7 @@ export function readCall(text: string): WaitingCall | undefined {
     args: call.args,
     reasons: reasons.map((one) => ({
       by: typeof one?.by === 'string' ? one.by : JSON.stringify(one?.by ?? ''),
-      value: asText(one?.value) ?? '',
+      said: asText(one?.said) ?? '',
     })),
   };
 }

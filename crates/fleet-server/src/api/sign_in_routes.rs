@@ -104,12 +104,12 @@ pub(super) async fn sign_in(
 /// Describes who is signed in.
 pub(super) async fn show(request: OperatorRequest) -> Result<Json<Value>, FleetError> {
     request.require(OperatorRole::Viewer)?;
-    let expires = match &request.identity {
-        OperatorIdentity::Browser(session) => Some(Rfc3339(session.expires)),
-        OperatorIdentity::Key(_) | OperatorIdentity::Proxy => None,
+    let (operator, expires) = match &request.identity {
+        OperatorIdentity::Browser(session) => (&session.name, Some(Rfc3339(session.expires))),
+        OperatorIdentity::Key(_) | OperatorIdentity::Proxy => (&request.actor, None),
     };
     Ok(Json(json!({
-        "operator": request.actor, "role": request.role(), "tenant": request.tenant, "expires": expires,
+        "operator": operator, "role": request.role(), "tenant": request.tenant, "expires": expires,
     })))
 }
 
