@@ -17,7 +17,7 @@ const MAX_RECORDS_UNDER_WAY: i64 = 100;
 
 /// Numbers of all machines that have not left.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct FleetOverview {
+pub(crate) struct FleetNumbers {
     /// Number of machines.
     pub(crate) machines: u64,
     /// Number of machines with a message in the last five minutes.
@@ -97,7 +97,7 @@ const HARNESSES: &str = "jsonb_array_elements(case jsonb_typeof(status->'harness
 
 impl Store {
     /// Counts the machines of a tenant.
-    pub(crate) async fn overview(&self, tenant: &str) -> Result<FleetOverview, FleetError> {
+    pub(crate) async fn overview(&self, tenant: &str) -> Result<FleetNumbers, FleetError> {
         let client = self.client().await?;
         let sql = format!(
             "with m as ({MACHINES}) select count(*) as machines, count(*) filter (where not silent) as online, \
@@ -107,7 +107,7 @@ impl Store {
         let row = client.query_one(&sql, &[&tenant]).await?;
         let number = |name: &str| unsigned(row.get(name));
         let (behind_total, behind) = list_behind(&client, tenant).await?;
-        Ok(FleetOverview {
+        Ok(FleetNumbers {
             machines: number("machines"),
             online: number("online"),
             unguarded: number("unguarded"),

@@ -11,8 +11,9 @@ use crate::api_client::{ApiClient, ServerArgs};
 use crate::environment::FleetContext;
 
 const EXAMPLES: &str = "\
-The link signs one browser in as the owner of the key, once, within a minute. Its session ends after 12 hours, when you
-sign out, or when the key is revoked. A browser can read, acknowledge alerts and halt rollouts, as far as the role of
+The link signs one browser in as the owner of the key, once, within a minute.
+Its session ends after 12 hours, when you sign out, or when the key is revoked.
+A browser can read, acknowledge alerts and halt rollouts, as far as the role of
 the key allows; other changes need the command line.
 
 Examples:
