@@ -308,6 +308,11 @@ test('every page fits every width in both themes, and is accessible', { skip: mi
         .getByText('Loading')
         .first()
         .waitFor({ state: 'detached', ...PATIENCE });
+      if (name === 'Rollouts')
+        await page
+          .getByText('comparing…')
+          .first()
+          .waitFor({ state: 'detached', ...PATIENCE });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name} at ${width}: ${wide}`);
       await accessible(page, `fleet-${name.toLowerCase()}-${width}`);

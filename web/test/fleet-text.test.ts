@@ -44,11 +44,12 @@ test('hours without calls are part of the series, from the first call on', () =>
   ];
   const { all, asked, denied } = hourlySeries(counts, NOW);
   expect([all, asked, denied].map((list) => list.slice(-3))).toEqual([
-    [7, 0, 1],
-    [0, 0, 1],
-    [2, 0, 0],
+    [0, 1, 0],
+    [0, 1, 0],
+    [0, 0, 0],
   ]);
-  expect(all.length).toBe(12);
+  expect([all.at(-4), denied.at(-4)]).toEqual([7, 2]);
+  expect(all.length).toBe(13);
   expect(hourlySeries([], NOW).at).toEqual([]);
 });
 

@@ -48,7 +48,7 @@ export interface HourlySeries {
   denied: number[];
 }
 
-/** Counts per hour, oldest first, from the first hour with calls on, and of half a day at least. */
+/** Counts per hour, oldest first, from the first hour with calls to the next hour, and of half a day at least. */
 export function hourlySeries(counts: HourlyCount[], now: number): HourlySeries {
   const series: HourlySeries = { at: [], all: [], asked: [], denied: [] };
   const first = Math.min(...counts.map((one) => Date.parse(one.hour)));
@@ -63,6 +63,9 @@ export function hourlySeries(counts: HourlyCount[], now: number): HourlySeries {
     series.asked.push(sum((one) => one.verdict === 'ask'));
     series.denied.push(sum((one) => one.verdict === 'deny'));
   }
+  // The bar of the present hour is drawn around its start, so the chart goes on for another hour.
+  series.at.push((series.at.at(-1) ?? 0) + HOUR_MS / 1000);
+  for (const list of [series.all, series.asked, series.denied]) list.push(0);
   return series;
 }
 
