@@ -213,12 +213,16 @@ web-test: web/dist/index.html ## The dashboard: lints, types, generated files, t
 
 e2e: web-e2e
 web-e2e: web/dist/index.html ## Drive every page of the dashboard in a browser, against a real daemon
-	$(CARGO) build --locked -p tenterhook
-	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" all
+	$(CARGO) build --locked -p tenterhook -p tenterhook-fleet
+	nats="$$(sh tests/install-fleet-tools.sh "$(TARGET)/fleet-tools")" \
+		&& TENTERHOOK_FLEET_BIN="$(abspath $(TARGET))/debug/tenterhook-fleet" TENTERHOOK_NATS_SERVER="$$(realpath "$$nats")" \
+		sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" all
 
 web-shots: web/dist/index.html ## Take the pictures of the dashboard again, for docs/assets
-	$(CARGO) build --locked -p tenterhook
-	SHOTS=docs sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
+	$(CARGO) build --locked -p tenterhook -p tenterhook-fleet
+	nats="$$(sh tests/install-fleet-tools.sh "$(TARGET)/fleet-tools")" \
+		&& TENTERHOOK_FLEET_BIN="$(abspath $(TARGET))/debug/tenterhook-fleet" TENTERHOOK_NATS_SERVER="$$(realpath "$$nats")" \
+		SHOTS=docs sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
 
 web-bench: build ## Measure the dashboard in a browser; raw runs are kept in benches/runs
 	$(CARGO) build --release --locked -p tenterhook-benches

@@ -42,6 +42,8 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     (
         "tenterhook-fleet-server",
         &[
+            "tenterhook-dashboard",
+            "tenterhook-error",
             "tenterhook-event",
             "tenterhook-files",
             "tenterhook-fleet-bundle",

@@ -12,7 +12,7 @@ if ! chromium="$(sh install-chromium.sh)"; then
 fi
 case "$2" in
     smoke) tests="smoke.test.mjs readme-picture.test.mjs" ;;
-    shots) tests=shots.mjs ;;
+    shots) tests="shots.mjs fleet.test.mjs" ;;
     *) tests="$(echo ./*.test.mjs) shots.mjs" ;;
 esac
 # shellcheck disable=SC2086 # several files

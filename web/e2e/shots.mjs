@@ -4,9 +4,9 @@
 // pictures of its text as PNG, and every page at every width as WebP.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { launch } from './lib/browser.mjs';
+import { toWebp } from './lib/browser.mjs';
 import { claude, lived } from './lib/data.mjs';
 import { at, pages, world } from './lib/world.mjs';
 
@@ -47,28 +47,6 @@ const waitingCall = (daemon) =>
     tool_use_id: 'u',
   });
 
-let converter;
-before(async () => {
-  if (!isForDocs) return;
-  const browser = await launch();
-  converter = { browser, page: await browser.newPage() };
-});
-after(() => converter?.browser.close());
-
-/** Converts a picture to WebP in the browser, so that no other program is needed. */
-async function toWebp(png) {
-  const data = await converter.page.evaluate(async (base64) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${base64}`;
-    await image.decode();
-    const canvas = document.createElement('canvas');
-    [canvas.width, canvas.height] = [image.width, image.height];
-    canvas.getContext('2d').drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.75).split(',')[1];
-  }, png.toString('base64'));
-  return Buffer.from(data, 'base64');
-}
-
 async function shotsOf(page) {
   const session = encodeURIComponent(`claude-code:${it.made}`);
   const { lines } = (await it.daemon.ask('GET', '/v1/ledger/lines?verdict=deny&harness=claude-code')).json;
@@ -93,7 +71,7 @@ for (const colorScheme of ['light', 'dark']) {
         await page.waitForTimeout(name === 'harnesses' ? 3000 : 1200);
         const png = await page.screenshot({ path: `${OUT}${name}-${width}-${colorScheme}.png` });
         if (!isForDocs || colorScheme !== 'light') return;
-        writeFileSync(`${DOCS}dashboard/${name}-${width}.webp`, await toWebp(png));
+        writeFileSync(`${DOCS}dashboard/${name}-${width}.webp`, await toWebp(it.browser, png));
         if (width === 1440 && GUIDE_PICTURES.includes(name))
           writeFileSync(`${DOCS}dashboard-${name}.png`, png);
       };

@@ -2,6 +2,7 @@
 
 //! What every command uses: the context, the terminal, confirmations, and options that several commands share.
 
+pub mod browser;
 pub mod confirm;
 pub mod context;
 pub mod env;

@@ -65,11 +65,17 @@ pub struct BrowserVisit {
     open: watch::Receiver<()>,
 }
 
+impl BrowserKeys {
+    /// Generates the secrets of a new browser session.
+    pub fn generate() -> Result<Self, Failure> {
+        Ok(Self { cookie: random_secret()?, key: random_secret()? })
+    }
+}
+
 impl BrowserAccess {
     /// Creates a one-time link.
     pub fn create_link(&self, now: Instant) -> Result<String, Failure> {
-        // Base64 is shorter than hexadecimal, so the link fits on a line of 80 columns.
-        let secret = URL_SAFE_NO_PAD.encode(random_bytes()?);
+        let secret = create_link_secret()?;
         let mut inner = self.lock_valid(now);
         if inner.links.len() >= MAX_LINKS {
             inner.links.remove(0);
@@ -80,7 +86,7 @@ impl BrowserAccess {
 
     /// Exchanges a link for the secrets of a browser session. `None` if the link is unknown, used or expired.
     pub fn redeem_link(&self, link: &str, now: Instant) -> Result<Option<BrowserKeys>, Failure> {
-        let entry = BrowserKeys { cookie: random_secret()?, key: random_secret()? };
+        let entry = BrowserKeys::generate()?;
         let (mut inner, hash_of_link) = (self.lock_valid(now), hash_secret(link));
         let Some(at) = inner.links.iter().position(|link| link.hash == hash_of_link) else { return Ok(None) };
         inner.links.remove(at);
@@ -143,8 +149,14 @@ fn random_secret() -> Result<String, Failure> {
     Ok(sha256_hex(&random_bytes()?))
 }
 
+/// Generates the secret of a one-time link.
+pub fn create_link_secret() -> Result<String, Failure> {
+    // Base64 is shorter than hexadecimal, so the link fits on a line of 80 columns.
+    Ok(URL_SAFE_NO_PAD.encode(random_bytes()?))
+}
+
 /// Hashes a secret. Comparing hashes reveals nothing about the secret through timing.
-fn hash_secret(secret: &str) -> String {
+pub fn hash_secret(secret: &str) -> String {
     sha256_hex(secret.as_bytes())
 }
 

@@ -19,20 +19,51 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/dashboard.rs
 /// Path prefix of files that never change, because their names contain a hash of their content.
 const ASSET_PREFIX: &str = "/assets/";
 
-/// Page that is served if the program was built without the dashboard.
-const MISSING_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenterhook</title>\
-    <h1>This build has no dashboard</h1><p>The files of <code>web/dist</code> were missing at build time. \
-    Run <code>make build</code> to build them; this needs Node.js 20 or newer.</p>\
-    <p>The command line shows the same: <code>tenterhook status</code>, \
-    <code>tenterhook ledger</code>, <code>tenterhook approvals</code>.</p>";
+/// The pages that a server offers at `/`. All pages share their assets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DashboardPages {
+    /// The pages of a daemon.
+    Machine,
+    /// The pages of a fleet server.
+    Fleet,
+}
+
+impl DashboardPages {
+    /// Name of the file that is served at `/`.
+    fn index(self) -> &'static str {
+        match self {
+            Self::Machine => "index.html",
+            Self::Fleet => "fleet.html",
+        }
+    }
+
+    /// Commands that show the same in a terminal.
+    fn commands(self) -> [&'static str; 3] {
+        match self {
+            Self::Machine => ["tenterhook status", "tenterhook ledger", "tenterhook approvals"],
+            Self::Fleet => {
+                ["tenterhook fleet machines", "tenterhook fleet decisions", "tenterhook fleet alerts"]
+            }
+        }
+    }
+
+    /// The page that is served if the program was built without the dashboard.
+    fn missing_page(self) -> String {
+        let commands = self.commands().map(|command| format!("<code>{command}</code>")).join(", ");
+        format!(
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenterhook</title>\
+             <h1>This build has no dashboard</h1><p>The files of <code>web/dist</code> were missing at build time. \
+             Run <code>make build</code> to build them; this needs Node.js 20 or newer.</p>\
+             <p>The command line shows the same: {commands}.</p>"
+        )
+    }
+}
 
 /// Routes of all files. The dashboard's pages have no routes: they are in the URL's fragment, which browsers do not
 /// send.
-pub fn router() -> Router {
-    Router::new()
-        .route("/", get(serve_file))
-        .route("/favicon.svg", get(serve_file))
-        .route("/assets/{name}", get(serve_file))
+pub fn router(pages: DashboardPages) -> Router {
+    let serve = move |request: Request| async move { serve_file(pages, &request) };
+    Router::new().route("/", get(serve)).route("/favicon.svg", get(serve)).route("/assets/{name}", get(serve))
 }
 
 /// Whether a path belongs to a file.
@@ -40,12 +71,12 @@ pub fn is_file_path(path: &str) -> bool {
     path == "/" || path == "/favicon.svg" || path.starts_with(ASSET_PREFIX)
 }
 
-async fn serve_file(request: Request) -> Response {
+fn serve_file(pages: DashboardPages, request: &Request) -> Response {
     let path = request.uri().path();
-    let name = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
+    let name = if path == "/" { pages.index() } else { path.trim_start_matches('/') };
     let Some(bytes) = read_file(name) else {
         return match path {
-            "/" => ([(header::CONTENT_TYPE, content_type("index.html"))], MISSING_PAGE).into_response(),
+            "/" => ([(header::CONTENT_TYPE, content_type(name))], pages.missing_page()).into_response(),
             _ => (StatusCode::NOT_FOUND, "file not found").into_response(),
         };
     };

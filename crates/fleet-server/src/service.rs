@@ -3,7 +3,7 @@
 //! Puts the server together: database, message bus, ingest and HTTP API.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::error::FleetError;
 use crate::files::create_dir;
 use crate::ingest::{IngestContext, run_ingest, wait_for_stop};
 use crate::keys::FleetKeys;
-use crate::store::{OperatorRole, PostgresOptions, Store};
+use crate::store::{OperatorRole, PostgresOptions, Store, operator_id};
 
 /// How long requests and groups of batches have to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,6 +38,8 @@ pub struct ServiceOptions {
     pub postgres: PostgresOptions,
     /// Users that a reverse proxy has verified.
     pub proxy: Option<ProxyIdentity>,
+    /// Whether browsers reach this server over HTTPS.
+    pub has_https: bool,
     /// Life of a machine's credentials.
     pub credential_life: Duration,
     /// Where alerts are delivered.
@@ -49,6 +51,7 @@ pub struct ServiceOptions {
 /// A server that is ready to run.
 pub struct FleetService {
     listener: TcpListener,
+    state: PathBuf,
     context: Arc<ApiContext>,
     silent_after: Duration,
     alert_targets: Vec<AlertTarget>,
@@ -80,14 +83,20 @@ impl FleetService {
             nats_ca: read_ca(options.bus.ca.as_ref())?,
             credential_life: options.credential_life,
             proxy: options.proxy,
+            has_https: options.has_https,
         };
         let (silent_after, alert_targets) = (options.silent_after, options.alert_targets);
-        Ok(Self { listener, context: Arc::new(context), silent_after, alert_targets })
+        Ok(Self { listener, state: options.state, context: Arc::new(context), silent_after, alert_targets })
     }
 
     /// Returns the address of the HTTP API.
     pub fn local_address(&self) -> Result<SocketAddr, FleetError> {
         self.listener.local_addr().map_err(|error| FleetError::internal(error.to_string()))
+    }
+
+    /// Returns the directory of this copy of the server.
+    pub fn state(&self) -> &Path {
+        &self.state
     }
 
     /// Returns the name of the fleet, which signed requests are bound to.
@@ -105,6 +114,12 @@ impl FleetService {
         let detail = serde_json::json!({ "name": name, "role": OperatorRole::Admin, "public_key": key });
         self.context.actions.record(tenant, "server", "key-add", detail).await?;
         self.context.store.add_operator((tenant, name, OperatorRole::Admin), key, "server").await.map(drop)
+    }
+
+    /// Creates a one-time link that signs a browser in as the owner of a key. Returns its secret.
+    pub async fn create_sign_in_link(&self, tenant: &str, key: &[u8; 32]) -> Result<String, FleetError> {
+        let link = self.context.create_sign_in_link(tenant, ("server", &operator_id(key))).await?;
+        Ok(link.0)
     }
 
     /// Runs until `stop` is true, then finishes what has begun.

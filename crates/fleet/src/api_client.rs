@@ -62,6 +62,11 @@ impl ApiClient {
         Ok(Self { key, server: server.trim_end_matches('/').to_owned(), agent: agent.into() })
     }
 
+    /// Returns the address of the server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
     /// Reads a resource.
     pub(crate) fn get(&self, path: &str, parameters: &[(&str, Option<String>)]) -> Result<Value, Failure> {
         let pairs =

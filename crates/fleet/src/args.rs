@@ -11,6 +11,7 @@ Examples:
   tenterhook fleet serve                                   try a fleet on this computer
   tenterhook fleet token create --uses 20 --expires 7d     a token for 20 machines
   tenterhook fleet join http://fleet.example:8470 TOKEN    enrol this machine
+  tenterhook fleet open                                    the dashboard in a browser
   tenterhook fleet machines
   tenterhook fleet decisions --verdict deny --since 1d
   tenterhook fleet alerts";

@@ -52,3 +52,22 @@ export async function open(
   if (path) await page.goto(`${daemon.origin}/${path}`);
   return page;
 }
+
+/** Converts a picture to WebP in a browser, so that no other program is needed. */
+export async function toWebp(browser, png) {
+  const page = await browser.newPage();
+  try {
+    const data = await page.evaluate(async (base64) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [image.width, image.height];
+      canvas.getContext('2d').drawImage(image, 0, 0);
+      return canvas.toDataURL('image/webp', 0.75).split(',')[1];
+    }, png.toString('base64'));
+    return Buffer.from(data, 'base64');
+  } finally {
+    await page.close();
+  }
+}

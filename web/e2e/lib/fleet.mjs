@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A fleet server with its engines, a machine that joined it, and the reverse proxy that signs users in and serves the
-// pages.
+// A trial of a fleet server with its engines, machines that joined it, its policy, and a reverse proxy that signs users
+// in.
 
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Daemon } from './daemon.mjs';
 
 const { TENTERHOOK_FLEET_BIN: PROGRAM, TENTERHOOK_NATS_SERVER: NATS } = process.env;
-const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const USER_HEADER = 'x-verified-user';
-const TYPES = {
-  html: 'text/html',
-  js: 'text/javascript',
-  css: 'text/css',
-  svg: 'image/svg+xml',
-  woff2: 'font/woff2',
-};
 
 /** Why the tests cannot run; undefined if they can. */
 export const missing = PROGRAM && NATS ? undefined : 'needs TENTERHOOK_FLEET_BIN and TENTERHOOK_NATS_SERVER';
+
+// With a namespace for its name, each machine has a host of its own.
+const hasHosts = spawnSync('unshare', ['--uts', 'hostname', 'probe']).status === 0;
+const onHost = (host, command) =>
+  hasHosts ? ['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', host, ...command] : command;
 
 function ended(child) {
   return new Promise((done) => child.once('exit', done));
@@ -47,7 +43,7 @@ async function run(program, args, { env, input } = {}) {
 
 export class Fleet {
   #children = [];
-  #proxy;
+  #proxies = [];
 
   static async start() {
     const fleet = new Fleet();
@@ -60,13 +56,14 @@ export class Fleet {
       XDG_STATE_HOME: join(fleet.dir, 'state'),
       TENTERHOOK_NATS_SERVER: NATS,
     };
+    // A reverse proxy is trusted too: a browser has another address.
     const users = join(fleet.dir, 'users.json');
     writeFileSync(users, JSON.stringify({ tenant: 'default', roles: { alice: 'author' } }));
     const options = [
       '--trusted-proxy-header',
       USER_HEADER,
       '--trusted-proxy',
-      '127.0.0.1',
+      '127.0.0.2',
       '--proxy-users',
       users,
     ];
@@ -83,16 +80,60 @@ export class Fleet {
       server.stdout.on('data', (piece) => {
         text += piece;
         const found = /^fleet server: http:\/\/(\S+)/m.exec(text);
-        if (found) done(found[1]);
+        const link = /^dashboard: (\S+)/m.exec(text);
+        if (!found || !link) return;
+        fleet.printedLink = link[1];
+        done(found[1]);
       });
       server.once('exit', (code) => failed(new Error(`the fleet server ended: ${code} ${server.said}`)));
     });
-    await fleet.#serve();
+    fleet.origin = `http://${fleet.address}`;
+    fleet.adminKey = join(fleet.dir, 'server/admin-default.json');
     return fleet;
   }
 
-  #spawn(args, env = this.env) {
-    const child = spawn(PROGRAM, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  /** Runs a command of an operator and returns its JSON. */
+  json(...args) {
+    return JSON.parse(this.run(...args, '--json', '--key', this.adminKey));
+  }
+
+  /** Runs a command. */
+  run(...args) {
+    return execFileSync(PROGRAM, args, { env: this.env, encoding: 'utf8' });
+  }
+
+  /** Creates a one-time link for the owner of a key. */
+  link(key = this.adminKey) {
+    return JSON.parse(this.run('open', '--json', '--key', key)).url;
+  }
+
+  /** Creates the key of an operator. Returns its file. */
+  operator(role) {
+    const file = join(this.dir, `${role}.json`);
+    this.json('key', 'new', role, '--role', role, '--out', file);
+    return file;
+  }
+
+  /** Creates the key of a signer or an approver. Returns its file and its public key. */
+  signer(name) {
+    const file = join(this.dir, `${name}.key`);
+    const made = JSON.parse(this.run('key', 'sign', name, '--out', file, '--json'));
+    return { file, key: made.public_key };
+  }
+
+  /** Signs rules as the next version of the policy. Returns the version. */
+  push(rules, settings, ...signers) {
+    const dir = join(this.dir, 'policy');
+    mkdirSync(join(dir, 'rules'), { recursive: true });
+    writeFileSync(join(dir, 'rules/base.yaml'), rules);
+    writeFileSync(join(dir, 'fleet.yaml'), settings);
+    const keys = signers.flatMap(({ file }) => ['--sign', file]);
+    return this.json('policy', 'push', dir, ...keys).bundle.version;
+  }
+
+  #spawn(args, env = this.env, host = undefined) {
+    const command = host ? onHost(host, [PROGRAM, ...args]) : [PROGRAM, ...args];
+    const child = spawn(command[0], command.slice(1), { env, stdio: ['pipe', 'pipe', 'pipe'] });
     child.said = '';
     child.stderr.on('data', (piece) => {
       child.said += piece;
@@ -101,52 +142,45 @@ export class Fleet {
     return child;
   }
 
-  /** Starts the proxy, which serves the pages and passes other requests on as `this.user`. */
-  async #serve() {
+  /** Starts a reverse proxy that names a user. Returns its address. */
+  async proxy(user) {
     const [host, port] = this.address.split(':');
-    this.user = 'alice';
-    this.#proxy = createServer((asked, answer) => {
-      const path = asked.url.split('?')[0];
-      if (!path.startsWith('/v1/')) {
-        const name = path === '/' ? 'fleet.html' : path.slice(1);
-        try {
-          const bytes = readFileSync(join(DIST, name));
-          answer.writeHead(200, {
-            'content-type': TYPES[name.split('.').at(-1)] ?? 'application/octet-stream',
-          });
-          answer.end(bytes);
-        } catch {
-          answer.writeHead(404).end();
-        }
-        return;
-      }
+    const proxy = createServer((asked, answer) => {
       const headers = { ...asked.headers, host: this.address };
       delete headers[USER_HEADER];
-      if (this.user) headers[USER_HEADER] = this.user;
-      const sent = request({ host, port, method: asked.method, path: asked.url, headers }, (got) => {
+      if (user) headers[USER_HEADER] = user;
+      const options = {
+        host,
+        port,
+        localAddress: '127.0.0.2',
+        method: asked.method,
+        path: asked.url,
+        headers,
+      };
+      const sent = request(options, (got) => {
         answer.writeHead(got.statusCode, got.headers);
         got.pipe(answer);
       });
       sent.on('error', () => answer.writeHead(502).end());
       asked.pipe(sent);
     });
-    await new Promise((done) => this.#proxy.listen(0, '127.0.0.1', done));
-    this.origin = `http://127.0.0.1:${this.#proxy.address().port}`;
+    await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
+    this.#proxies.push(proxy);
+    return `http://127.0.0.1:${proxy.address().port}`;
   }
 
   /** Enrols a new machine and starts its daemon. */
-  async join() {
-    const key = join(this.dir, 'server/admin-default.json');
-    const made = await run(PROGRAM, ['token', 'create', '--json', '--key', key, '--label', 'team=shop'], {
-      env: this.env,
-    });
+  async join(host, ring = 'default') {
+    const labels = ['--label', 'team=shop', '--ring', ring];
+    const made = this.json('token', 'create', ...labels);
     const state = join(mkdtempSync(join(this.dir, 'machine-')), 'th');
     const token = join(state, '../token');
-    writeFileSync(token, JSON.parse(made).token, { mode: 0o600 });
+    writeFileSync(token, made.token, { mode: 0o600 });
     const env = { ...this.env, HOME: join(state, '..'), TENTERHOOK_HOME: state };
-    const command = `${PROGRAM} join http://${this.address} --token-file ${token} --home ${state}`;
-    await run('setsid', ['--wait', 'script', '-qec', command, '/dev/null'], { env, input: 'fleet join\n' });
-    const machine = { joinedState: state, env };
+    const command = `${PROGRAM} join ${this.origin} --token-file ${token} --home ${state}`;
+    const [program, ...args] = onHost(host, ['setsid', '--wait', 'script', '-qec', command, '/dev/null']);
+    await run(program, args, { env, input: 'fleet join\n' });
+    const machine = { joinedState: state, env, host };
     machine.daemon = await Daemon.start({
       prepare: (target) => cpSync(state, target, { recursive: true }),
     });
@@ -155,10 +189,8 @@ export class Fleet {
 
   /** Starts the connector of a machine, which uploads its records and its status. */
   connect(machine) {
-    this.#spawn(
-      ['connect', '--state', join(machine.daemon.home, 'th'), '--batch-age-ms', '200'],
-      machine.env,
-    );
+    const args = ['connect', '--state', join(machine.daemon.home, 'th'), '--batch-age-ms', '200'];
+    this.#spawn(args, machine.env, machine.host);
   }
 
   /** Uploads another continuation of the ledger that the machine had when it joined. */
@@ -182,7 +214,7 @@ export class Fleet {
   }
 
   async stop() {
-    this.#proxy?.close();
+    for (const proxy of this.#proxies) proxy.close();
     for (const child of this.#children.reverse()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const over = ended(child);

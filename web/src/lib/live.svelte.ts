@@ -123,6 +123,12 @@ class Live {
 
   #take(events: StreamEvent[]) {
     for (const { event, data } of events) {
+      if (event === 'hello') {
+        // Told at once: a listener that is registered later loads its data later, so it missed nothing.
+        const news = [JSON.parse(data)] as News[keyof News][];
+        for (const listener of this.#listeners.get(event) ?? []) listener(news);
+        continue;
+      }
       const batch = this.#waiting.get(event) ?? [];
       this.#waiting.set(event, batch);
       batch.push(JSON.parse(data));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use serde_json::Value;
+use tenterhook_command::browser::{has_display, open_browser};
 
 use crate::ask;
 use crate::context::Context;
@@ -38,25 +39,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let url = link.get("url").and_then(Value::as_str).unwrap_or_default();
-    if !args.print && has_display(context) && open_browser(url) {
+    if !args.print && has_display(&context.env) && open_browser(url) {
         terminal.print("opening the dashboard in your browser\n")?;
     } else {
         terminal.print(&format!("{BOLD}{url}{BOLD:#}\n"))?;
         terminal.eprint(&format!("{DIM}valid once, within a minute{DIM:#}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Whether a graphical browser can be opened on this machine.
-fn has_display(context: &Context) -> bool {
-    let set = |name: &str| context.env.all.get(name).is_some_and(|value| !value.is_empty());
-    cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY")
-}
-
-/// Opens a URL in the default browser. Returns whether the browser was started.
-fn open_browser(url: &str) -> bool {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = Command::new(program);
-    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

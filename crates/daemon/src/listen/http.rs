@@ -25,7 +25,7 @@ use super::{Peer, TcpAccess, tcp_access};
 use crate::api::ApiError;
 use crate::shares::Shares;
 use crate::{api, grpc};
-use tenterhook_dashboard::{self as dashboard, PeerAccount};
+use tenterhook_dashboard::{self as dashboard, DashboardPages, PeerAccount};
 
 /// Maximum time for a request's head to arrive.
 const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,7 +43,8 @@ pub(crate) async fn serve_tcp(
     router: Router,
     mut end: watch::Receiver<bool>,
 ) {
-    let router = count_bodies(router, access.daemon(), Peer::Token).merge(dashboard::router());
+    let router =
+        count_bodies(router, access.daemon(), Peer::Token).merge(dashboard::router(DashboardPages::Machine));
     let router = router.layer(middleware::from_fn_with_state(Arc::new(access), tcp_access::authorize));
     let connections = Shares::new(MAX_TCP_CONNECTIONS);
     loop {

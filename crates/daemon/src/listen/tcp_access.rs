@@ -42,8 +42,8 @@ impl TcpAccess {
     /// Returns the browser session of a request, if it is valid.
     fn find_visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
         let key = dashboard::page_key(headers)?;
-        let mut cookies = dashboard::presented_cookies(headers, self.port);
-        cookies.find_map(|cookie| self.daemon.access.find_visit(cookie, key, Instant::now()))
+        let cookies = dashboard::presented_cookies(headers, self.port);
+        cookies.into_iter().find_map(|cookie| self.daemon.access.find_visit(cookie, key, Instant::now()))
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) async fn acknowledge(
     Path(id): Path<i64>,
     request: OperatorRequest,
 ) -> Result<Json<Value>, FleetError> {
-    request.require(OperatorRole::Author)?;
+    request.require_on_pages(OperatorRole::Author)?;
     request.context.store.acknowledge_alert(&request.tenant, id, &request.actor).await?;
     request
         .context

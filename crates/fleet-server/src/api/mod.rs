@@ -10,17 +10,22 @@ mod key_routes;
 mod operator;
 mod policy_routes;
 mod read_routes;
+mod sign_in_routes;
 mod signature;
 mod token_routes;
+mod view_routes;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, State};
+use axum::middleware::map_response;
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
+use tenterhook_dashboard::{DashboardPages, add_security_headers};
 use tenterhook_fleet_protocol::{EnrolRequest, LeaveRequest, RenewRequest};
 
 pub use operator::ProxyIdentity;
@@ -49,6 +54,8 @@ pub(crate) struct ApiContext {
     /// Life of a machine's credentials.
     pub(crate) credential_life: Duration,
     pub(crate) proxy: Option<ProxyIdentity>,
+    /// Whether browsers reach this server over HTTPS.
+    pub(crate) has_https: bool,
 }
 
 /// State of every handler.
@@ -88,8 +95,20 @@ pub(crate) fn router(context: SharedContext) -> Router {
         .route("/v1/approvals/{id}", get(approval_routes::show))
         .route("/v1/alerts", get(alert_routes::list))
         .route("/v1/alerts/{id}/acknowledge", post(alert_routes::acknowledge))
+        .route("/v1/sign-in", get(sign_in_routes::show).post(sign_in_routes::sign_in))
+        .route("/v1/sign-in/link", post(sign_in_routes::create_link))
+        .route("/v1/sign-out", post(sign_in_routes::sign_out))
+        .merge(view_routes::router())
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(context)
+        .merge(tenterhook_dashboard::router(DashboardPages::Fleet))
+        .layer(map_response(secure_response))
+}
+
+/// Adds the security headers that the pages of a daemon have.
+async fn secure_response(mut response: Response) -> Response {
+    add_security_headers(response.headers_mut());
+    response
 }
 
 /// Whether this server can work: for load balancers.

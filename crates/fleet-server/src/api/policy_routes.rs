@@ -105,7 +105,7 @@ pub(super) async fn push(request: OperatorRequest) -> Result<Json<Value>, FleetE
 }
 
 /// Returns what a machine trusts that has the newest bundle below `version`.
-async fn current_trust(store: &Store, tenant: &str) -> Result<Trust, FleetError> {
+pub(super) async fn current_trust(store: &Store, tenant: &str) -> Result<Trust, FleetError> {
     let roots = store.policy_roots(tenant).await?;
     if roots.keys.is_empty() {
         return Err(FleetError::conflict("no signers are set")
@@ -184,7 +184,7 @@ pub(super) async fn halt(
     Path(ring): Path<String>,
     request: OperatorRequest,
 ) -> Result<Json<Value>, FleetError> {
-    request.require(OperatorRole::Author)?;
+    request.require_on_pages(OperatorRole::Author)?;
     let HaltRequest { reason } = request.json()?;
     let reason = reason.unwrap_or_else(|| format!("halted by {}", request.actor));
     let detail = json!({ "ring": ring, "reason": reason });

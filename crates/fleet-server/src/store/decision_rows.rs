@@ -66,6 +66,10 @@ pub struct DecisionFilter {
     pub path: Option<String>,
     /// Only decisions since this time, in RFC 3339.
     pub since: Option<String>,
+    /// Only decisions before this time, in RFC 3339.
+    pub until: Option<String>,
+    /// Text in the tool, event, rule, reason, host or working directory; upper and lower case are the same.
+    pub text: Option<String>,
     /// Maximum number of rows.
     pub limit: Option<i64>,
 }
@@ -84,7 +88,7 @@ pub struct HourlyRow {
     pub calls: i64,
 }
 
-fn decision_row(row: &Row) -> FleetDecision {
+pub(super) fn decision_row(row: &Row) -> FleetDecision {
     FleetDecision {
         machine: row.get("machine"),
         record: unsigned(row.get("record")),
@@ -120,13 +124,15 @@ impl Store {
         filter: &DecisionFilter,
     ) -> Result<Vec<FleetDecision>, FleetError> {
         let since = filter.since.as_deref().map(parse_time).transpose()?;
+        let until = filter.until.as_deref().map(parse_time).transpose()?;
         let limit = filter.limit.unwrap_or(100).clamp(1, MAX_ROWS);
         let sql = "select * from decisions where tenant = $1 \
                    and ($2::text is null or machine = $2) and ($3::text is null or verdict = $3) \
                    and ($4::text is null or rule = $4) and ($5::text is null or harness = $5) \
                    and ($6::text is null or actor = $6) and ($7::text is null or host = $7) \
                    and ($8::text is null or starts_with(cwd, $8)) and ($9::timestamptz is null or at >= $9) \
-                   order by at desc, machine, record desc limit $10";
+                   and ($11::text is null or position(lower($11) in lower(concat_ws(' ', tool, event, rule, reason, host, cwd))) > 0) \
+                   and ($12::timestamptz is null or at < $12) order by at desc, machine, record desc limit $10";
         let client = self.client().await?;
         let rows = client
             .query(
@@ -142,6 +148,8 @@ impl Store {
                     &filter.path,
                     &since,
                     &limit,
+                    &filter.text,
+                    &until,
                 ],
             )
             .await?;

@@ -6,12 +6,16 @@ mod action_rows;
 mod alert_rows;
 mod approval_rows;
 mod decision_rows;
+mod decision_values;
 pub(crate) mod evidence_rows;
 mod machine_rows;
 mod migrate;
 mod operator_rows;
+mod overview_rows;
 mod policy_rows;
 mod pool;
+mod rollout_history;
+mod sign_in_rows;
 mod token_rows;
 
 use std::time::{Duration, SystemTime};
@@ -30,6 +34,7 @@ pub(crate) use operator_rows::operator_id;
 pub use operator_rows::{OperatorRole, OperatorRow};
 pub use policy_rows::{BundleRow, CandidateTotals, PolicyRoots, RingVersions, RolloutRow};
 pub use pool::{PostgresOptions, Store};
+pub(crate) use sign_in_rows::SessionOperator;
 pub use token_rows::{NewToken, TokenRow};
 
 /// Returns the current time in Unix seconds.

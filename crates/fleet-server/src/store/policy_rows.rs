@@ -355,7 +355,7 @@ impl Store {
 
     /// Counts the machines of each ring by the version in force.
     pub async fn ring_versions(&self, tenant: &str) -> Result<Vec<RingVersions>, FleetError> {
-        let sql = "select ring, coalesce((status->'bundle'->>'version')::bigint, 0) as version, count(*) as machines, \
+        let sql = "select ring, coalesce(least((status->'bundle'->>'version')::numeric, 9223372036854775807)::bigint, 0) as version, count(*) as machines, \
                    count(*) filter (where status->'bundle'->'refused' is not null \
                    and status->'bundle'->'refused' <> 'null'::jsonb) as refused \
                    from machines where tenant = $1 and left_at is null group by 1, 2 order by 1, 2";

@@ -13,6 +13,7 @@ mod leave;
 mod machine_home;
 mod machines;
 mod nats_config;
+mod open;
 mod policy;
 mod serve;
 mod status;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Status(status::Args),
     #[command(hide = true)]
     Connect(connect::Args),
+    Open(open::Args),
     Token(token::Args),
     Key(key::Args),
     Machines(machines::Args),
@@ -54,6 +56,7 @@ pub(crate) fn run(context: &FleetContext, command: Command) -> Result<ExitCode, 
         Command::Leave(args) => leave::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Connect(args) => connect::run(args),
+        Command::Open(args) => open::run(context, &args),
         Command::Token(args) => token::run(context, args),
         Command::Key(args) => key::run(context, args),
         Command::Machines(args) => machines::run(context, &args),

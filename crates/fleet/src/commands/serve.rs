@@ -19,6 +19,7 @@ use tenterhook_records::time_spec::parse_duration_spec;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use super::open::link_url;
 use crate::environment::{FleetContext, failure};
 
 const EXAMPLES: &str = "\
@@ -143,7 +144,8 @@ async fn serve(context: &FleetContext, args: &Args) -> Result<(), Failure> {
         _ = stopped.wait_for(|stop| *stop) => Ok(()),
         result = open(context, args) => {
             let (service, trial) = result?;
-            announce(context, args, &service, trial.is_some())?;
+            let link = if trial.is_some() { trial_link(args, &service).await.map_err(failure)? } else { None };
+            announce(context, args, &service, (trial.is_some(), link))?;
             let supervise = async {
                 match &trial {
                     Some(trial) => trial.supervise().await,
@@ -203,6 +205,7 @@ async fn open(context: &FleetContext, args: &Args) -> Result<(FleetService, Opti
         bus,
         postgres,
         proxy: proxy_identity(args)?,
+        has_https: args.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
         credential_life: args.credential_life,
         silent_after: args.silent_after,
         alert_targets: alert_targets(args).map_err(failure)?,
@@ -282,22 +285,37 @@ fn public_url(args: &Args, service: &FleetService) -> Result<String, FleetError>
     }
 }
 
+/// Creates a link that signs a browser in as the administrator of a trial.
+async fn trial_link(args: &Args, service: &FleetService) -> Result<Option<String>, FleetError> {
+    let (Some(tenant), Some(state)) = (args.tenants.first(), service.state().parent()) else {
+        return Ok(None);
+    };
+    // The key may have been revoked, or moved to another computer.
+    let Ok(key) = OperatorKey::load(&state.join(format!("admin-{tenant}.json"))) else { return Ok(None) };
+    let Ok(secret) = service.create_sign_in_link(tenant, &key.public()?).await else { return Ok(None) };
+    Ok(Some(link_url(&public_url(args, service)?, &secret)))
+}
+
 /// Says where the server is, on standard output, when it accepts requests.
 fn announce(
     context: &FleetContext,
     args: &Args,
     service: &FleetService,
-    is_trial: bool,
+    (is_trial, link): (bool, Option<String>),
 ) -> Result<(), Failure> {
     let url = public_url(args, service).map_err(failure)?;
     if context.terminal.json {
-        return context
-            .terminal
-            .print_json(&json!({ "url": url, "trial": is_trial, "fleet": service.fleet() }));
+        return context.terminal.print_json(
+            &json!({ "url": url, "trial": is_trial, "fleet": service.fleet(), "dashboard": link }),
+        );
     }
     let mut text = format!("fleet server: {url}\n");
     if is_trial {
         text.push_str("trial: NATS and PostgreSQL run as children and end with this server\n");
+        if let Some(link) = link {
+            text.push_str(&format!("dashboard: {link}\n"));
+            text.push_str("       valid once, within a minute; for another link: tenterhook fleet open\n");
+        }
         text.push_str("next:  tenterhook fleet token create\n");
     }
     context.terminal.print(&text)

@@ -20,5 +20,6 @@ mod guarded_machine;
 mod machine;
 mod operators;
 mod policy;
+mod sign_in;
 mod trial;
 mod versions;
