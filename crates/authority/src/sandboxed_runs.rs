@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_api::{RunRegistration, SandboxedRun};
 use tenterhook_error::Failure;
 use tenterhook_event::{EventId, SandboxLevel};
-use tenterhook_home::{Home, call_meta, make_private_dir, read_file, write_atomic};
+use tenterhook_home::{Home, call_meta, make_private_dir, read_file, write_atomic_until_reboot};
 
 use crate::agents::boot_id;
 use crate::ancestry::{is_in_inner_namespace, own_pid_namespace, pid_namespace, walk};
@@ -129,10 +129,10 @@ impl SandboxedRuns {
         if known.len() >= MAX_RUNS {
             return Ok(Err(RunRefusal::TooMany));
         }
-        // Without its mark, a later daemon would not know the run.
+        // Without its mark, a later daemon would not know the run. After a crash of the machine, there is no run.
         make_private_dir(&self.dir)?;
         let text = serde_json::to_vec(&mark).map_err(std::io::Error::from)?;
-        write_atomic(&self.path(mark.run.id), &text, 0o600)?;
+        write_atomic_until_reboot(&self.path(mark.run.id), &text, 0o600)?;
         let run = KnownRun::of(mark);
         // Checked after the pidfd was opened, so that both are about the same process.
         if !run.is_first_process() {

@@ -8,7 +8,7 @@ use tenterhook_api::RunRegistration;
 use tenterhook_error::ErrorKind;
 use tenterhook_event::HookCall;
 use tenterhook_home::{Env, Home};
-use tenterhook_proxy::{Proxy, ProxyLimits};
+use tenterhook_proxy::{Proxy, ProxyLimits, UpstreamProxies, UpstreamProxyError};
 use tokio::sync::mpsc;
 
 use crate::connection_event;
@@ -35,14 +35,25 @@ pub struct RunContext {
     pub limits: ProxyLimits,
     /// Maximum time that a connection waits for a user's approval.
     pub ask_wait: Duration,
+    /// The proxies through which connections are made.
+    pub upstream: UpstreamProxies,
 }
 
 // === impl RunContext ===
 
 impl RunContext {
-    /// A run with the default limits.
+    /// A run with the default limits, without upstream proxies.
     pub fn new(home: Home, env: Env, run: RunRegistration) -> Self {
-        Self { home, env, run, limits: ProxyLimits::default(), ask_wait: ASK_WAIT }
+        let (limits, upstream) = (ProxyLimits::default(), UpstreamProxies::default());
+        Self { home, env, run, limits, ask_wait: ASK_WAIT, upstream }
+    }
+
+    /// Makes connections through the proxies that the environment names. If it names one that is not supported, connections
+    /// are made without a proxy.
+    pub fn use_upstream_proxies(&mut self) -> Result<(), UpstreamProxyError> {
+        let variable = |name: &str| self.env.all.get(name).map(String::as_str);
+        self.upstream = UpstreamProxies::from_variables(variable)?;
+        Ok(())
     }
 }
 
@@ -51,11 +62,12 @@ impl RunContext {
 ///
 /// Works on every tokio runtime with I/O and time enabled. Blocking work runs on its blocking threads.
 pub async fn serve_for_run(listener: std::net::TcpListener, context: RunContext) -> std::io::Result<()> {
-    let RunContext { home, env, run, limits, ask_wait } = context;
+    let RunContext { home, env, run, limits, ask_wait, upstream } = context;
     let judge = PipelineJudge::new(home.clone(), env, run.clone(), ask_wait);
     let (ends, queued) = mpsc::channel(MAX_QUEUED_ENDS);
     let observed = run.clone();
-    let proxy = Proxy::new(judge.clone()).with_limits(limits).with_observer(move |event| {
+    let proxy = Proxy::new(judge.clone()).with_limits(limits).with_upstream(upstream);
+    let proxy = proxy.with_observer(move |event| {
         if let Some(Ok(call)) = connection_event::ending(&observed, &event) {
             // A full queue loses the end of a connection, never its beginning.
             let _ = ends.try_send(call);

@@ -2,6 +2,7 @@
 
 //! Paths of Tenterhook's state and settings.
 
+use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -405,13 +406,27 @@ impl Home {
 
 /// Writes a temporary file next to the path and renames it, so that readers never see a partial file.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    replace_file(path, bytes, mode, File::sync_all)
+}
+
+/// Like [`write_atomic`], for a file that means nothing after the next start of the machine. Does not wait for the disk.
+pub fn write_atomic_until_reboot(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    replace_file(path, bytes, mode, |_| Ok(()))
+}
+
+fn replace_file(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    sync: impl Fn(&File) -> std::io::Result<()>,
+) -> Result<(), Failure> {
     use std::io::Write;
     let write = || -> std::io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("/"));
         let mut file = tempfile::NamedTempFile::new_in(dir)?;
         file.write_all(bytes)?;
         file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
-        file.as_file().sync_all()?;
+        sync(file.as_file())?;
         file.persist(path)?;
         Ok(())
     };

@@ -32,7 +32,7 @@ pub mod trust;
 pub use append_rule::append_rule;
 pub use env::Env;
 pub use fleet_policy::{BundleRefusal, CheckedBundle, FleetPolicy};
-pub use home::{Home, make_private_dir, make_public_dir, write_atomic};
+pub use home::{Home, make_private_dir, make_public_dir, write_atomic, write_atomic_until_reboot};
 pub use levels::{LevelRules, ProtectionLevel, UnknownLevelError};
 pub use mode::{Mode, ModeSetting};
 pub use read_file::{regular_bytes, regular_file, state_file};

@@ -54,7 +54,7 @@ pub use compile::{LoadMode, LoadedRules, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
 pub use judge::{PolicyJudgement, RuleNote, SHELL_ENVIRONMENT_LABEL, explain, judge};
 pub use page::{RulePage, rule_pages};
-pub use path_rule::PathRule;
+pub use path_rule::{PathRule, RuleAboutPaths};
 pub use prices::{ModelPrice, Money, PriceTable};
 pub use rule::{Rule, RuleMode, Severity};
 #[cfg(feature = "schema")]

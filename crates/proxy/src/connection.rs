@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::dial::{self, DialError};
+use crate::dial::{self, DialError, Dialed};
 use crate::head_reader::{HeadBuffer, HeadRead, split_http_head};
 use crate::refusal::HttpStatus;
 use crate::relay::{Traffic, close_gently, relay};
@@ -95,11 +95,7 @@ async fn serve_request<J: ConnectionJudge, R: NameResolver>(
     let ProxiedRequest { protocol, target, plain } = request;
     let asked = connection_request(&shared.resolver, id, protocol, &target, plain.as_ref());
     // A client that has gone is not worth a connection; its closing is noticed when the reply is written.
-    let connected = match dial::check_target(&shared.judge, &shared.resolver, &shared.limits, &asked).await {
-        Ok(addresses) => dial::connect(&addresses, &shared.limits).await,
-        Err(error) => Err(error),
-    };
-    let (mut upstream, address) = match connected {
+    let Dialed { stream: mut upstream, address, received } = match dial::dial(shared, &asked).await {
         Ok(connected) => connected,
         Err(error) => {
             let (status, code, refusal) = describe_failure(&error);
@@ -123,16 +119,23 @@ async fn serve_request<J: ConnectionJudge, R: NameResolver>(
     let traffic = Traffic::new();
     let end = match &plain {
         Some(head) => {
+            let forwarder = shared.upstream.find(protocol, head.host_and_port());
+            let head = match forwarder {
+                Some(proxy) => head.to_proxy(proxy.authorization()).map(|bytes| (bytes, head.body)),
+                None => head.to_target().map(|bytes| (bytes, head.body)),
+            };
             let end =
                 http_request::forward(&mut client, &mut upstream, head, early, &traffic, &shared.limits)
                     .await;
             close_gently(&mut client).await;
             end
         }
-        None => match open_tunnel(&mut client, &mut upstream, protocol, &early, &traffic).await {
-            Ok(()) => relay(&mut client, &mut upstream, &traffic, &shared.limits).await,
-            Err(_) => crate::ConnectionEnd::Failed,
-        },
+        None => {
+            match open_tunnel(&mut client, &mut upstream, protocol, (&early, &received), &traffic).await {
+                Ok(()) => relay(&mut client, &mut upstream, &traffic, &shared.limits).await,
+                Err(_) => crate::ConnectionEnd::Failed,
+            }
+        }
     };
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
     shared.observe(ConnectionEvent::Closed {
@@ -145,12 +148,12 @@ async fn serve_request<J: ConnectionJudge, R: NameResolver>(
     });
 }
 
-/// Tells the client that the tunnel is open, and sends what it sent with its request.
+/// Tells the client that the tunnel is open, and sends both sides what the other has sent already.
 async fn open_tunnel(
     client: &mut TcpStream,
     upstream: &mut TcpStream,
     protocol: ProxyProtocol,
-    early: &[u8],
+    (early, received): (&[u8], &[u8]),
     traffic: &Traffic,
 ) -> io::Result<()> {
     match protocol {
@@ -161,6 +164,8 @@ async fn open_tunnel(
     }
     upstream.write_all(early).await?;
     traffic.count(&traffic.sent, early.len());
+    client.write_all(received).await?;
+    traffic.count(&traffic.received, received.len());
     Ok(())
 }
 
@@ -284,6 +289,9 @@ fn describe_failure(error: &DialError) -> (HttpStatus, SocksReply, ConnectionRef
         }
         DialError::Unresolved(reason) => {
             (HttpStatus::BadGateway, SocksReply::HostUnreachable, ConnectionRefusal::new(reason))
+        }
+        DialError::Upstream(error) => {
+            (HttpStatus::BadGateway, SocksReply::HostUnreachable, ConnectionRefusal::new(format!("{error}")))
         }
         DialError::Unreachable(error) => {
             let reason = format!("the host cannot be reached: {error}");

@@ -9,9 +9,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::address_class::is_loopback_name;
+use crate::server::SharedState;
+use crate::upstream_proxy::TunnelError;
 use crate::{
     AddressClass, ConnectionHost, ConnectionJudge, ConnectionRefusal, ConnectionRequest, ConnectionVerdict,
-    NameResolver, ProxyLimits,
+    NameResolver, ProxyLimits, ProxyProtocol,
 };
 
 /// Maximum number of addresses of one name. A name with more is refused, because all of them are checked.
@@ -28,16 +30,53 @@ pub(crate) enum DialError {
     Unresolved(String),
     /// No address could be connected to.
     Unreachable(io::Error),
+    /// The upstream proxy opens no tunnel.
+    Upstream(TunnelError),
 }
 
-/// Judges a target and returns the addresses that may be connected to.
-pub(crate) async fn check_target<J: ConnectionJudge, R: NameResolver>(
+/// A connection to a target, or to the upstream proxy that forwards to it.
+pub(crate) struct Dialed {
+    pub(crate) stream: TcpStream,
+    pub(crate) address: SocketAddr,
+    /// What the target has sent already.
+    pub(crate) received: Vec<u8>,
+}
+
+/// Judges a target and connects to it, or to the upstream proxy for it. Through such a proxy, plain HTTP is forwarded and
+/// everything else has a tunnel.
+pub(crate) async fn dial<J: ConnectionJudge, R: NameResolver>(
+    shared: &SharedState<J, R>,
+    request: &ConnectionRequest,
+) -> Result<Dialed, DialError> {
+    let limits = &shared.limits;
+    let upstream = shared.upstream.find(request.protocol, &request.target);
+    let checked = check_target(&shared.judge, &shared.resolver, limits, request, upstream.is_some()).await?;
+    let Some(upstream) = upstream else {
+        let (stream, address) = connect(&checked, limits).await?;
+        return Ok(Dialed { stream, address, received: Vec::new() });
+    };
+    let connected = timeout(limits.connect_timeout, upstream.connect()).await;
+    let connected = connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+    let (mut stream, address) = connected.map_err(|error| DialError::Upstream(error.into()))?;
+    let received = match request.protocol {
+        ProxyProtocol::Http => Vec::new(),
+        ProxyProtocol::HttpConnect | ProxyProtocol::Socks5 => {
+            upstream.open_tunnel(&mut stream, &request.target, limits).await.map_err(DialError::Upstream)?
+        }
+    };
+    Ok(Dialed { stream, address, received })
+}
+
+/// Judges a target and returns the addresses that may be connected to. With an upstream proxy, a name may have no address
+/// on this machine; then a rule must allow it explicitly.
+async fn check_target<J: ConnectionJudge, R: NameResolver>(
     judge: &J,
     resolver: &R,
     limits: &ProxyLimits,
     request: &ConnectionRequest,
+    has_upstream: bool,
 ) -> Result<Vec<SocketAddr>, DialError> {
-    judge_one(judge, request).await?;
+    let is_explicit = judge_one(judge, request).await?;
     let port = request.target.port;
     let name = match &request.target.host {
         ConnectionHost::Address(address) => return Ok(vec![SocketAddr::new(*address, port)]),
@@ -50,6 +89,8 @@ pub(crate) async fn check_target<J: ConnectionJudge, R: NameResolver>(
     };
     let addresses = match timeout(limits.resolve_timeout, resolver.resolve(name)).await {
         Ok(Ok(addresses)) => addresses,
+        Ok(Err(_)) | Err(_) if has_upstream && is_explicit => return Ok(Vec::new()),
+        Ok(Err(_)) | Err(_) if has_upstream => return Err(DialError::Refused(unknown_address(name))),
         Ok(Err(error)) => return Err(DialError::Unresolved(format!("`{name}` cannot be resolved: {error}"))),
         Err(_) => return Err(DialError::Unresolved(format!("`{name}` could not be resolved in time"))),
     };
@@ -81,14 +122,14 @@ pub(crate) async fn check_target<J: ConnectionJudge, R: NameResolver>(
     Ok(checked.into_iter().map(|address| SocketAddr::new(address, port)).collect())
 }
 
-/// Asks the judge. An address that is not public must be allowed explicitly by every judge.
-async fn judge_one<J: ConnectionJudge>(judge: &J, request: &ConnectionRequest) -> Result<(), DialError> {
+/// Asks the judge. An address that is not public must be allowed explicitly by every judge. Returns whether it was.
+async fn judge_one<J: ConnectionJudge>(judge: &J, request: &ConnectionRequest) -> Result<bool, DialError> {
     match judge.judge(request).await {
         ConnectionVerdict::Refuse(refusal) => Err(DialError::Judged(refusal)),
         ConnectionVerdict::Allow { explicit: false } if request.needs_explicit_allow() => {
             Err(DialError::Refused(not_public(request)))
         }
-        ConnectionVerdict::Allow { .. } => Ok(()),
+        ConnectionVerdict::Allow { explicit } => Ok(explicit),
     }
 }
 
@@ -104,8 +145,16 @@ fn not_public(request: &ConnectionRequest) -> ConnectionRefusal {
     ConnectionRefusal::new(reason).with_suggestion(suggestion)
 }
 
+/// Refusal of a name that only the upstream proxy can resolve.
+fn unknown_address(name: &str) -> ConnectionRefusal {
+    let reason = format!("`{name}` cannot be resolved here, so its addresses cannot be checked");
+    ConnectionRefusal::new(reason).with_suggestion(format!(
+        "ask the user to allow the host `{name}` in a rule; the upstream proxy resolves it"
+    ))
+}
+
 /// Connects to the first of the addresses that answers.
-pub(crate) async fn connect(
+async fn connect(
     addresses: &[SocketAddr],
     limits: &ProxyLimits,
 ) -> Result<(TcpStream, SocketAddr), DialError> {

@@ -14,7 +14,7 @@ use crate::head_reader::{HeadBuffer, HeadRead, split_http_head};
 use crate::http_response::rewrite_response_head;
 use crate::refusal::HttpStatus;
 use crate::relay::Traffic;
-use crate::{BodyFraming, ChunkedBodyScanner, ConnectionEnd, ConnectionRefusal, ProxyLimits, RequestHead};
+use crate::{BodyFraming, ChunkedBodyScanner, ConnectionEnd, ConnectionRefusal, ProxyLimits};
 
 /// Size of the buffer for the body.
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -38,11 +38,12 @@ impl From<io::Error> for ExchangeError {
     }
 }
 
-/// Forwards a request, of which `early` was read already, and its response.
+/// Forwards a request, of which `early` was read already, and its response. `head` is what the target receives, and how the
+/// body of the request ends.
 pub(crate) async fn forward(
     client: &mut TcpStream,
     target: &mut TcpStream,
-    head: &RequestHead,
+    head: Option<(Vec<u8>, BodyFraming)>,
     early: Vec<u8>,
     traffic: &Traffic,
     limits: &ProxyLimits,
@@ -73,17 +74,17 @@ pub(crate) async fn forward(
 async fn exchange(
     client: &mut TcpStream,
     target: &mut TcpStream,
-    head: &RequestHead,
+    head: Option<(Vec<u8>, BodyFraming)>,
     early: Vec<u8>,
     traffic: &Traffic,
     limits: &ProxyLimits,
 ) -> Result<(), ExchangeError> {
     let (mut client_read, mut client_write) = client.split();
     let (mut target_read, mut target_write) = target.split();
-    let bytes = head.to_target().ok_or(ExchangeError::Io)?;
+    let (bytes, body) = head.ok_or(ExchangeError::Io)?;
     target_write.write_all(&bytes).await?;
     traffic.count(&traffic.sent, bytes.len());
-    let upload = send_body(&mut client_read, &mut target_write, head.body, early, traffic);
+    let upload = send_body(&mut client_read, &mut target_write, body, early, traffic);
     let download = async {
         receive_head(&mut target_read, &mut client_write, traffic, limits).await?;
         traffic.copy(&mut target_read, &mut client_write, &traffic.received).await?;

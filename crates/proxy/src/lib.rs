@@ -8,6 +8,9 @@
 //! addresses of a name are checked, and the connection is made to one of the checked addresses, so that a name cannot
 //! change its address between check and use. An address that is not [public](AddressClass) must be allowed explicitly.
 //!
+//! On a network that has a proxy of its own, connections are made through that proxy ([`UpstreamProxies`]), after the same
+//! checks. A name that this machine cannot resolve must then be allowed explicitly, because its addresses are unknown.
+//!
 //! The crate knows no rules, no ledger and no daemon. It never prints, and all its buffers are bounded.
 
 mod address_class;
@@ -27,6 +30,7 @@ mod resolver;
 mod server;
 mod socks;
 mod target;
+mod upstream_proxy;
 
 pub use address_class::AddressClass;
 pub use chunked_body::{ChunkedBodyError, ChunkedBodyScanner};
@@ -39,3 +43,4 @@ pub use resolver::{NameResolver, SystemResolver};
 pub use server::Proxy;
 pub use socks::{SocksError, SocksRequest, parse_socks_request};
 pub use target::{ConnectionHost, ConnectionTarget, ConnectionTargetError};
+pub use upstream_proxy::{UpstreamProxies, UpstreamProxyError};

@@ -140,10 +140,28 @@ impl RequestHead {
     /// Returns the head that the target receives: with the path only, its own `Host` field, and without fields that
     /// concern only the connection to the proxy. The connection serves one request.
     pub fn to_target(&self) -> Option<Vec<u8>> {
+        let RequestTarget::Absolute { path, .. } = &self.target else { return None };
+        self.with_request_target(path, None)
+    }
+
+    /// Returns the head that an upstream proxy receives: like [`Self::to_target`], with the whole address.
+    pub(crate) fn to_proxy(&self, authorization: Option<&str>) -> Option<Vec<u8>> {
         let RequestTarget::Absolute { target, path } = &self.target else { return None };
+        // `*` asks the server itself, which a proxy is asked by an address without a path.
+        let path = if path == "*" { "" } else { path };
+        let address = format!("http://{}{path}", target.host_header(HTTP_PORT));
+        self.with_request_target(&address, authorization)
+    }
+
+    fn with_request_target(&self, request_target: &str, authorization: Option<&str>) -> Option<Vec<u8>> {
+        let RequestTarget::Absolute { target, .. } = &self.target else { return None };
         let host = target.host_header(HTTP_PORT);
-        let mut head =
-            format!("{} {path} HTTP/1.{}\r\nHost: {host}\r\n", self.method, self.minor_version).into_bytes();
+        let (method, version) = (&self.method, self.minor_version);
+        let mut head = format!("{method} {request_target} HTTP/1.{version}\r\nHost: {host}\r\n");
+        if let Some(authorization) = authorization {
+            head.push_str(&format!("Proxy-Authorization: {authorization}\r\n"));
+        }
+        let mut head = head.into_bytes();
         for (name, value) in &self.fields {
             head.extend_from_slice(name.as_bytes());
             head.extend_from_slice(b": ");

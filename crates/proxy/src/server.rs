@@ -11,7 +11,9 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
-use crate::{ConnectionEvent, ConnectionJudge, NameResolver, ProxyLimits, SystemResolver, connection};
+use crate::{
+    ConnectionEvent, ConnectionJudge, NameResolver, ProxyLimits, SystemResolver, UpstreamProxies, connection,
+};
 
 /// Wait before the next attempt if no connection can be accepted, for example because there are no descriptors left.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
@@ -25,6 +27,7 @@ pub struct Proxy<J, R = SystemResolver> {
     resolver: R,
     limits: ProxyLimits,
     observer: Option<Observer>,
+    upstream: UpstreamProxies,
 }
 
 /// What all connections of a proxy use.
@@ -33,6 +36,7 @@ pub(crate) struct SharedState<J, R> {
     pub(crate) resolver: R,
     pub(crate) limits: ProxyLimits,
     observer: Option<Observer>,
+    pub(crate) upstream: UpstreamProxies,
     /// One permit for each connection that is judged or open.
     pub(crate) slots: Semaphore,
     pub(crate) waiting: WaitingClients,
@@ -49,7 +53,8 @@ pub(crate) struct WaitingClients {
 impl<J: ConnectionJudge> Proxy<J> {
     /// Creates a proxy that resolves names as this machine does.
     pub fn new(judge: J) -> Self {
-        Self { judge, resolver: SystemResolver, limits: ProxyLimits::default(), observer: None }
+        let (limits, upstream) = (ProxyLimits::default(), UpstreamProxies::default());
+        Self { judge, resolver: SystemResolver, limits, observer: None, upstream }
     }
 }
 
@@ -57,14 +62,20 @@ impl<J: ConnectionJudge, R: NameResolver> Proxy<J, R> {
     /// Resolves names with this resolver.
     #[must_use]
     pub fn with_resolver<N: NameResolver>(self, resolver: N) -> Proxy<J, N> {
-        let Self { judge, limits, observer, .. } = self;
-        Proxy { judge, resolver, limits, observer }
+        let Self { judge, limits, observer, upstream, .. } = self;
+        Proxy { judge, resolver, limits, observer, upstream }
     }
 
     /// Uses these limits.
     #[must_use]
     pub fn with_limits(self, limits: ProxyLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// Connects through these proxies.
+    #[must_use]
+    pub fn with_upstream(self, upstream: UpstreamProxies) -> Self {
+        Self { upstream, ..self }
     }
 
     /// Calls a function with each event. The function must not block.
@@ -77,10 +88,10 @@ impl<J: ConnectionJudge, R: NameResolver> Proxy<J, R> {
     pub async fn serve(self, listener: std::net::TcpListener) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
-        let Self { judge, resolver, limits, observer } = self;
+        let Self { judge, resolver, limits, observer, upstream } = self;
         let slots = Semaphore::new(limits.connections);
         let waiting = WaitingClients { max: limits.waiting_clients.max(1), queue: Mutex::default() };
-        let shared = Arc::new(SharedState { judge, resolver, limits, observer, slots, waiting });
+        let shared = Arc::new(SharedState { judge, resolver, limits, observer, upstream, slots, waiting });
         // Dropping the set ends its tasks.
         let mut tasks = JoinSet::new();
         let mut id = 0;

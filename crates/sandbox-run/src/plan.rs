@@ -2,7 +2,7 @@
 
 //! Plans a sandboxed run. Planning writes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tenterhook_error::Failure;
@@ -11,11 +11,12 @@ use tenterhook_event::Timestamp;
 use tenterhook_fleet_bundle::BundleFileKind;
 use tenterhook_guard::snapshot::{self, RuleOrigin};
 use tenterhook_home::{Env, FleetPolicy, Home, Mode, Sources, WorkDirs, regular_file};
-use tenterhook_policy::RuleSet;
+use tenterhook_policy::{RuleAboutPaths, RuleSet};
 use tenterhook_sandbox::call_observer::ObservedCalls;
 use tenterhook_sandbox::probe::{self, Availability};
 use tenterhook_sandbox::{
-    DiskTree, NetworkAccess, PathSets, SandboxProfile, SandboxRoots, find_repositories,
+    CachedTree, DiskTree, FileTree as _, FoundRepositories, NetworkAccess, PathSets, SandboxProfile,
+    SandboxRoots, find_repositories,
 };
 
 use crate::project::find_project;
@@ -96,11 +97,13 @@ impl SandboxPlan {
 
         let place = WorkDirs::at(Some(request.working_directory.to_owned()));
         let (rule_set, has_snapshot) = load_rules(home, env, &place);
-        let rules = rule_set.path_rules(request.now);
+        let rules_about_paths = rule_set.rules_about_paths(request.now);
+        let rules: Vec<_> = rules_about_paths.iter().flat_map(|rule| rule.alternatives.clone()).collect();
 
-        let tree = DiskTree;
-        let (repositories, searched_all) = find_repositories(&project, &tree);
-        let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let FoundRepositories { repositories, is_complete: searched_all, unread } =
+            find_repositories(&project, &DiskTree);
+        let tree = CachedTree::default();
+        let canonical = |path: PathBuf| tree.canonical(&path);
         let secret_state = [
             home.ledger(),
             home.spool(),
@@ -118,6 +121,7 @@ impl SandboxPlan {
             project,
             repositories,
             is_searched: searched_all,
+            unread,
             state: canonical(home.state.clone()),
             config: canonical(home.config.clone()),
             secret_state: secret_state.map(canonical).to_vec(),
@@ -125,12 +129,11 @@ impl SandboxPlan {
         };
         let sets = PathSets::derive(&rules, &profile, &roots, &tree);
         let working_directory = request.working_directory.canonicalize()?;
-        let reasons = sets.protecting_rules().filter_map(|rule| rule_set.rule(rule));
-        let text = |rule: &tenterhook_policy::Rule| RefusalRuleText {
-            reason: rule.reason().map(ToOwned::to_owned),
-            suggestion: rule.nudge().map(ToOwned::to_owned),
-        };
-        let rule_texts = reasons.map(|rule| (rule.id().to_owned(), text(rule))).collect();
+        let protecting: BTreeSet<_> = sets.protecting_rules().collect();
+        let text =
+            |rule: RuleAboutPaths| RefusalRuleText { reason: rule.reason, suggestion: rule.suggestion };
+        let named = rules_about_paths.into_iter().filter(|rule| protecting.contains(rule.id.as_str()));
+        let rule_texts = named.map(|rule| (rule.id.clone(), text(rule))).collect();
         Ok(Self {
             level,
             availability,

@@ -20,12 +20,15 @@ use tenterhook_event::SandboxLevel;
 use tenterhook_guard::snapshot;
 use tenterhook_home::{Env, Home, WorkDirs, call_meta};
 use tenterhook_sandbox::after_run::{SettingsBefore, UndoneChange};
-use tenterhook_sandbox::bubblewrap::{self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_PROGRAM, SandboxMounts};
+use tenterhook_sandbox::bubblewrap::{
+    self, EMPTY_FILE, INSIDE_DIRECTORY, INSIDE_PROGRAM, MountMethod, SandboxMounts,
+};
 use tenterhook_sandbox::call_observer::CallObserver;
 use tenterhook_sandbox::inside::{InsideSpec, SPEC_FILE};
 use tenterhook_sandbox::listener::{SUPERVISOR_SOCKET, StartedRun, SupervisorSocket};
+use tenterhook_sandbox::prepared_mounts::PreparedMounts;
 use tenterhook_sandbox::{PathAccess, RefusedAccess, placeholders, probe, typed_signals, unix_sockets};
-use tenterhook_setup::run_plan::RunDirectory;
+use tenterhook_setup::run_plan::{RunDirectory, SETTINGS_BEFORE_FILE};
 
 use crate::leftover_processes;
 use crate::open_files;
@@ -100,6 +103,8 @@ impl PreparedRun {
         placeholder_list::create(home, &placeholders::missing(&plan.sets))?;
         let own = plan.profile.own.iter().map(|path| expand_home(path, &plan.roots.home)).collect::<Vec<_>>();
         let before = SettingsBefore::read(&plan.sets, &plan.roots, &own)?;
+        // Without this file, changes stay if the supervisor is killed. Paths that are not UTF-8 cannot be stored.
+        let _ = before.store(&directory.join(SETTINGS_BEFORE_FILE));
         let files = directory.join("inside");
         std::fs::DirBuilder::new().mode(0o700).create(&files)?;
         for name in [EMPTY_FILE, INSIDE_PROGRAM] {
@@ -132,6 +137,7 @@ impl PreparedRun {
         stage: &str,
         env: &Env,
         has_terminal: bool,
+        method: MountMethod,
     ) -> Result<Command, Failure> {
         let level = self.plan.level.to_string();
         if self.plan.level != SandboxLevel::NamespacesLandlock {
@@ -171,10 +177,19 @@ impl PreparedRun {
             variables,
             kept_variables,
             new_session: !has_terminal,
+            is_root: getuid().is_root(),
         };
         let mut command = Command::new(bubblewrap);
         typed_signals::block(&mut command);
-        command.args(bubblewrap::arguments(&mounts));
+        let prepared = Some(&mounts).filter(|_| method == MountMethod::Prepared);
+        let method = match prepared.and_then(PreparedMounts::new) {
+            Some(prepared) => {
+                prepared.make_before(&mut command);
+                MountMethod::Prepared
+            }
+            None => MountMethod::Bubblewrap,
+        };
+        command.args(bubblewrap::arguments(&mounts, method));
         command.arg(Path::new(INSIDE_DIRECTORY).join(INSIDE_PROGRAM)).arg(stage).arg(INSIDE_DIRECTORY);
         if !kept_variables_contain(&self.plan, "XDG_RUNTIME_DIR") {
             command.env("XDG_RUNTIME_DIR", runtime_directory());
@@ -208,12 +223,15 @@ impl PreparedRun {
             let Ok(mut started) = supervisor.wait_for_start(prepare) else { return };
             let listener = started.listener.take();
             known.get_or_init(|| started.process);
-            if let Some(observer) = started.receive_observer().map(CallObserver::new) {
-                let (ended, server) = (watch.found.expect_calls(), server.clone());
+            let mut watch = Some(watch);
+            started.receive_descriptors(|observer| {
+                let Some(watch) = watch.take() else { return };
+                let (observer, ended) = (CallObserver::new(observer), watch.found.expect_calls());
+                let server = server.clone();
                 std::thread::spawn(move || {
                     watch.watch(&observer, ended, move |refusal| server.report_refusal(refusal));
                 });
-            }
+            });
             drop(sender.send(started));
             if let Some(listener) = listener {
                 server.serve_proxy(listener, open_files::proxy_connections());
@@ -233,6 +251,9 @@ impl PreparedRun {
             end_processes(started);
         } else if self.plan.level == SandboxLevel::Landlock {
             leftover_processes::end_children(&wait.kept);
+        }
+        if let Ok(started) = &started {
+            started.pass_back_input();
         }
         let refused = wait.refusals.take();
         let undone = self.before.restore();

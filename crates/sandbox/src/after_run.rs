@@ -3,11 +3,13 @@
 //! Settings that a sandboxed run must be able to write. They are compared after the run, and changes with which the run
 //! could act outside are undone.
 
+mod beginning;
 mod file_repair;
 mod new_repositories;
 mod project_links;
 mod rebase_commands;
 mod state_file;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +17,13 @@ use std::collections::HashSet;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use self::beginning::RunBeginning;
 use self::file_repair::FileRepair;
 use self::state_file::StateFile;
+use self::stored::FileBytes;
 use crate::file_tree::{DiskTree, FileTree as _, LinkAtEnd, TreeEntryKind, read_ordinary_file};
 use crate::git_settings::{program_settings, without_added};
 use crate::path_sets::{PathAccess, PathSets, SandboxRoots};
@@ -33,18 +36,16 @@ const MAX_SETTINGS_BYTES: u64 = 16 << 20;
 const MAX_NAMED_SETTINGS: usize = 10;
 /// Maximum length of a setting in a report.
 const MAX_SETTING_LETTERS: usize = 200;
-/// Tolerance for the clock of the file system, which is not as exact as that of the system.
-const CLOCK_TOLERANCE: Duration = Duration::from_millis(50);
 /// Files with git settings in a git directory.
 const GIT_SETTINGS_FILES: &[&str] = &["config", "config.worktree"];
 
 /// The settings before a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct SettingsBefore {
     roots: SandboxRoots,
     sets: PathSets,
     /// When the settings were read.
-    began: SystemTime,
+    began: RunBeginning,
     git: Vec<(PathBuf, CheckedSettingsFile)>,
     /// Files that say where git finds the configuration.
     identity: Vec<(PathBuf, FileIdentity)>,
@@ -52,24 +53,24 @@ pub struct SettingsBefore {
     absent: Vec<PathBuf>,
     state: Vec<(PathBuf, StateFile)>,
     /// Steps of unfinished rebases.
-    steps: Vec<(PathBuf, Vec<u8>)>,
+    steps: Vec<(PathBuf, FileBytes)>,
     /// Files whose changes are only reported.
-    reported: Vec<(PathBuf, Option<Vec<u8>>)>,
+    reported: Vec<(PathBuf, Option<FileBytes>)>,
 }
 
 /// Content and mode of a settings file before a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct CheckedSettingsFile {
-    content: Vec<u8>,
+    content: FileBytes,
     mode: Option<u32>,
 }
 
 /// What a file that names a repository is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum FileIdentity {
     Missing,
     Directory,
-    File(Vec<u8>),
+    File(FileBytes),
     Link(PathBuf),
 }
 
@@ -79,7 +80,7 @@ impl FileIdentity {
             None => Self::Missing,
             Some(TreeEntryKind::Directory) => Self::Directory,
             Some(TreeEntryKind::Link) => Self::Link(std::fs::read_link(path)?),
-            Some(TreeEntryKind::File) => Self::File(read_settings(path)?.unwrap_or_default()),
+            Some(TreeEntryKind::File) => Self::File(FileBytes(read_settings(path)?.unwrap_or_default())),
         })
     }
 
@@ -87,7 +88,7 @@ impl FileIdentity {
         match self {
             // A directory cannot have been moved, because it is mounted.
             Self::Missing | Self::Directory => repair.move_aside(path),
-            Self::File(content) => repair.replace(path, content, None),
+            Self::File(content) => repair.replace(path, &content.0, None),
             Self::Link(target) => repair.replace_by_link(path, target),
         }
     }
@@ -110,7 +111,7 @@ impl SettingsBefore {
         let mut before = Self {
             roots: roots.clone(),
             sets: sets.clone(),
-            began: SystemTime::now() - CLOCK_TOLERANCE,
+            began: RunBeginning::now(&roots.project),
             git: Vec::new(),
             identity: Vec::new(),
             links: Vec::new(),
@@ -120,14 +121,14 @@ impl SettingsBefore {
             reported: Vec::new(),
         };
         for path in git_settings_files(&roots.repositories) {
-            let content = read_settings(&path)?.unwrap_or_default();
+            let content = FileBytes(read_settings(&path)?.unwrap_or_default());
             let mode = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
             let mode = mode.map(|found| found.mode() & 0o777);
             before.git.push((path, CheckedSettingsFile { content, mode }));
         }
         for path in rebase_commands::step_files(&roots.repositories) {
             if let Some(content) = read_settings(&path)? {
-                before.steps.push((path, content));
+                before.steps.push((path, FileBytes(content)));
             }
         }
         for path in roots.repositories.iter().flat_map(identity_files) {
@@ -143,7 +144,8 @@ impl SettingsBefore {
                     before.state.push((entry.path.clone(), StateFile::read(&entry.path)?));
                 }
                 Some(TreeEntryKind::File) => {
-                    before.reported.push((entry.path.clone(), read_settings(&entry.path)?));
+                    let content = read_settings(&entry.path)?.map(FileBytes);
+                    before.reported.push((entry.path.clone(), content));
                 }
                 Some(TreeEntryKind::Directory) => {}
                 None => before.absent.push(entry.path.clone()),
@@ -187,7 +189,7 @@ impl SettingsBefore {
             undone.extend(before.restore(path, &self.roots.project, &repair));
         }
         for (path, before) in &self.reported {
-            if read_settings(path).ok().as_ref() != Some(before) {
+            if read_settings(path).ok().map(|now| now.map(FileBytes)).as_ref() != Some(before) {
                 let left =
                     Err(io::Error::other("the project owns the file; read it before you open the project"));
                 undone.push(UndoneChange::new(
@@ -202,12 +204,7 @@ impl SettingsBefore {
 
     /// Whether a file was created or changed during the run. A program cannot set this time.
     fn is_recent(&self, path: &Path) -> bool {
-        let Ok(found) = std::fs::symlink_metadata(path) else { return false };
-        let (Ok(seconds), Ok(nanos)) = (u64::try_from(found.ctime()), u32::try_from(found.ctime_nsec()))
-        else {
-            return true;
-        };
-        UNIX_EPOCH + Duration::new(seconds, nanos) >= self.began
+        std::fs::symlink_metadata(path).is_ok_and(|found| self.began.is_before(&found))
     }
 }
 
@@ -247,7 +244,7 @@ fn restore_git_settings(
     let is_ordinary = matches!(DiskTree.kind(path), Some(TreeEntryKind::File) | None);
     let now = read_settings(path);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let before_text = text(&before.content);
+    let before_text = text(&before.content.0);
     let texts =
         |text: &str| program_settings(text).into_iter().map(|setting| setting.text).collect::<Vec<_>>();
     let old = texts(&before_text);
@@ -267,7 +264,7 @@ fn restore_git_settings(
         (true, false) => describe_settings(&changed),
     };
     let clean = without_added(&before_text, &now_text).filter(|_| is_readable).map(String::into_bytes);
-    let content = clean.as_deref().unwrap_or(&before.content);
+    let content = clean.as_deref().unwrap_or(&before.content.0);
     Some(UndoneChange::new(path, change, repair.replace(path, content, before.mode)))
 }
 

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::path_sets::{PRIVATE_DIRECTORIES, PathAccess, PathEntry, PathSets};
+use crate::mount_steps::{MountStep, mount_steps};
+use crate::path_sets::{PRIVATE_DIRECTORIES, PathSets};
 use crate::profile::NetworkAccess;
 
 /// Directory with Tenterhook's own files in a sandbox.
@@ -84,10 +85,23 @@ pub struct SandboxMounts<'a> {
     pub kept_variables: Vec<String>,
     /// Whether the run gets a terminal session of its own.
     pub new_session: bool,
+    /// Whether the run belongs to root, who owns the settings of the kernel.
+    pub is_root: bool,
 }
 
-/// Returns the arguments of `bwrap`, up to the program that runs inside.
-pub fn arguments(mounts: &SandboxMounts<'_>) -> Vec<OsString> {
+/// Who makes the mounts of a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MountMethod {
+    /// [`PreparedMounts`](crate::prepared_mounts::PreparedMounts), before `bwrap` starts.
+    Prepared,
+    /// `bwrap`.
+    Bubblewrap,
+}
+
+/// Returns the arguments of `bwrap`, up to the program that runs inside. `bwrap` reads the table of all mounts for each mount
+/// that it makes, so it starts faster if [`PreparedMounts`](crate::prepared_mounts::PreparedMounts) were made before.
+pub fn arguments(mounts: &SandboxMounts<'_>, method: MountMethod) -> Vec<OsString> {
+    let is_prepared = method == MountMethod::Prepared;
     let mut arguments = ArgumentList::default();
     // Without further user namespaces, the run cannot change mounts, not even in a namespace of its own.
     arguments.add(&["--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
@@ -98,50 +112,23 @@ pub fn arguments(mounts: &SandboxMounts<'_>) -> Vec<OsString> {
     if mounts.new_session {
         arguments.add(&["--new-session"]);
     }
-    arguments.add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]);
-    arguments.add(&["--perms", "1777", "--tmpfs", "/tmp"]);
-    for path in KERNEL_SETTINGS {
+    // Mounts that were prepared keep what they permit.
+    arguments.add(&[if is_prepared { "--bind" } else { "--ro-bind" }, "/", "/"]);
+    arguments.add(&["--dev", "/dev", "--proc", "/proc"]);
+    for path in KERNEL_SETTINGS.iter().filter(|_| mounts.is_root) {
         arguments.add(&["--ro-bind-try", path, path]);
     }
-    for directory in &mounts.var_directories {
-        arguments.add(&["--perms", "1777", "--tmpfs"]);
-        arguments.add_path(directory);
+    let (private, other) = if is_prepared { Default::default() } else { mount_steps(mounts) };
+    for step in &private {
+        arguments.add_step(step);
     }
     if let Some(directory) = &mounts.runtime_directory {
         arguments.add(&["--perms", "0700", "--dir"]);
         arguments.add_path(directory);
     }
-    for path in outermost(&mounts.visible) {
-        arguments.bind("--ro-bind", path);
+    for step in &other {
+        arguments.add_step(step);
     }
-    let mut tmpfs = Vec::new();
-    let empty = mounts.inside_files.join(EMPTY_FILE);
-    for entry in &mounts.sets.entries {
-        arguments.add_entry(entry, &empty);
-        if entry.access == PathAccess::Hidden && entry.is_directory {
-            tmpfs.push(entry.path.clone());
-        }
-    }
-    // A mount of a directory above would show them again, so they come after it.
-    for directory in mounts.hidden_directories.iter().filter(|path| !mounts.sets.is_hidden(path)) {
-        arguments.hide_directory(directory);
-        tmpfs.push(directory.clone());
-    }
-    let is_covered = |path: &Path| mounts.hidden_directories.iter().any(|above| path.starts_with(above));
-    for socket in mounts.hidden_sockets.iter().filter(|path| !is_covered(path)) {
-        arguments.bind_at("--ro-bind", &empty, socket);
-    }
-    for socket in &mounts.sockets {
-        arguments.bind("--ro-bind", socket);
-    }
-    // Exceptions below a hidden directory were mounted before.
-    for directory in tmpfs {
-        arguments.add(&["--remount-ro"]);
-        arguments.add_path(&directory);
-    }
-    let inside = Path::new(INSIDE_DIRECTORY);
-    arguments.bind_at("--ro-bind", mounts.inside_files, inside);
-    arguments.bind_at("--ro-bind", mounts.program, &inside.join(INSIDE_PROGRAM));
     for name in
         REMOVED_VARIABLES.iter().filter(|name| !mounts.kept_variables.iter().any(|kept| kept == *name))
     {
@@ -166,7 +153,7 @@ pub fn paths_in_private_directories(paths: &[PathBuf]) -> Vec<PathBuf> {
     outermost(&paths.iter().filter(|path| is_private(path)).cloned().collect::<Vec<_>>()).cloned().collect()
 }
 
-fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+pub(crate) fn outermost(paths: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
     let is_below = move |path: &PathBuf| paths.iter().any(|other| path != other && path.starts_with(other));
     let mut seen = std::collections::BTreeSet::new();
     paths.iter().filter(move |path| !is_below(path) && seen.insert((*path).clone()))
@@ -185,32 +172,25 @@ impl ArgumentList {
         self.0.push(path.into());
     }
 
-    fn bind(&mut self, option: &str, path: &Path) {
-        self.bind_at(option, path, path);
-    }
-
     fn bind_at(&mut self, option: &str, from: &Path, to: &Path) {
         self.add(&[option]);
         self.add_path(from);
         self.add_path(to);
     }
 
-    fn hide_directory(&mut self, directory: &Path) {
-        self.add(&["--perms", "0555", "--tmpfs"]);
-        self.add_path(directory);
-    }
-
-    fn add_entry(&mut self, entry: &PathEntry, empty: &Path) {
-        match entry.access {
-            PathAccess::Write | PathAccess::Anchored => self.bind("--bind", &entry.path),
-            PathAccess::Checked => {}
-            PathAccess::Private => {
-                self.add(&["--perms", "0700", "--tmpfs"]);
-                self.add_path(&entry.path);
+    fn add_step(&mut self, step: &MountStep) {
+        match step {
+            MountStep::Bind { source, target, is_writable } => {
+                self.bind_at(if *is_writable { "--bind" } else { "--ro-bind" }, source, target);
             }
-            PathAccess::ReadOnly => self.bind("--ro-bind", &entry.path),
-            PathAccess::Hidden if entry.is_directory => self.hide_directory(&entry.path),
-            PathAccess::Hidden => self.bind_at("--ro-bind", empty, &entry.path),
+            MountStep::EmptyDirectory { target, mode } => {
+                self.add(&["--perms", &format!("{mode:04o}"), "--tmpfs"]);
+                self.add_path(target);
+            }
+            MountStep::Seal { target } => {
+                self.add(&["--remount-ro"]);
+                self.add_path(target);
+            }
         }
     }
 }

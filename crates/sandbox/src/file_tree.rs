@@ -2,10 +2,12 @@
 
 //! A view of the file system, so that paths can be derived from rules without IO in tests.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -78,6 +80,57 @@ impl FileTree for DiskTree {
     }
 }
 
+/// The real file system, each path of which is looked up once. Most paths that rules name do not exist, and many of them are
+/// in the same directories.
+#[derive(Debug, Default)]
+pub struct CachedTree {
+    kinds: RefCell<HashMap<PathBuf, Option<TreeEntryKind>>>,
+    real_paths: RefCell<HashMap<PathBuf, PathBuf>>,
+}
+
+impl CachedTree {
+    /// Whether a path is a directory or leads to one.
+    fn may_contain(&self, path: &Path) -> bool {
+        matches!(self.kind(path), Some(TreeEntryKind::Directory | TreeEntryKind::Link))
+    }
+}
+
+impl FileTree for CachedTree {
+    fn kind(&self, path: &Path) -> Option<TreeEntryKind> {
+        if let Some(known) = self.kinds.borrow().get(path) {
+            return *known;
+        }
+        // Nothing is in a directory that does not exist.
+        let is_possible = path.parent().is_none_or(|parent| self.may_contain(parent));
+        let found = if is_possible { DiskTree.kind(path) } else { None };
+        self.kinds.borrow_mut().insert(path.to_owned(), found);
+        found
+    }
+
+    fn names(&self, directory: &Path) -> Vec<OsString> {
+        DiskTree.names(directory)
+    }
+
+    fn settings_text(&self, path: &Path) -> Option<String> {
+        DiskTree.settings_text(path)
+    }
+
+    fn canonical(&self, path: &Path) -> PathBuf {
+        if let Some(known) = self.real_paths.borrow().get(path) {
+            return known.clone();
+        }
+        let has_dots = path.components().any(|part| part == Component::ParentDir);
+        let real = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) if !has_dots && self.kind(path) != Some(TreeEntryKind::Link) => {
+                self.canonical(parent).join(name)
+            }
+            _ => DiskTree.canonical(path),
+        };
+        self.real_paths.borrow_mut().insert(path.to_owned(), real.clone());
+        real
+    }
+}
+
 /// What to do with a link at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkAtEnd {
@@ -111,6 +164,48 @@ pub(crate) fn read_ordinary_file(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cached_tree_answers_like_the_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::write(root.join("a/file"), "x").unwrap();
+        for (link, target) in
+            [("to-a", "a"), ("a/b/up", ".."), ("gone", "nowhere"), ("loop", "loop"), ("abs", "/etc")]
+        {
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        let tree = CachedTree::default();
+        for name in [
+            "",
+            "a",
+            "a/b",
+            "a/file",
+            "a/file/below",
+            "a/missing/x",
+            "to-a",
+            "to-a/b",
+            "to-a/b/up",
+            "a/b/up/file",
+            "a/b/up/b/new",
+            "gone",
+            "gone/x",
+            "loop",
+            "loop/x",
+            "abs/passwd",
+            "abs/passwd/x",
+            "a/../to-a/b",
+            "to-a/..",
+        ] {
+            let path = if name.is_empty() { root.clone() } else { root.join(name) };
+            for _ in 0..2 {
+                assert_eq!(tree.kind(&path), DiskTree.kind(&path), "{name}");
+                assert_eq!(tree.canonical(&path), DiskTree.canonical(&path), "{name}");
+            }
+        }
+        assert_eq!(tree.canonical(Path::new("/")), Path::new("/"));
+    }
 
     #[test]
     fn only_ordinary_files_are_read() {

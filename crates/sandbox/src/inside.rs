@@ -16,7 +16,7 @@ use crate::call_observer::{self, ObservedCalls, ObserverError};
 use crate::capabilities;
 use crate::file_tree::DiskTree;
 use crate::landlock_rules;
-use crate::listener::{pass_observer, report_start};
+use crate::listener::{pass_input, pass_observer, report_start};
 use crate::profile::NetworkAccess;
 use crate::system_call_filter::{FilterSettings, compile};
 use crate::typed_signals;
@@ -134,10 +134,12 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
         Err(_) if spec.observed == ObservedCalls::Changes => {}
         Err(error) => return Err(error.into()),
     }
-    drop(supervisor);
-    if spec.level == SandboxLevel::NamespacesLandlock {
-        reopen_input();
+    if spec.level == SandboxLevel::NamespacesLandlock
+        && let Some(input) = reopen_input()
+    {
+        pass_input(&supervisor, &input).map_err(InsideError::Supervisor)?;
     }
+    drop(supervisor);
     close_inherited_files().map_err(InsideError::Spec)?;
 
     let mut variables = Vec::new();
@@ -151,27 +153,28 @@ fn prepare(files: &Path) -> Result<Vec<(&'static str, String)>, InsideError> {
 }
 
 /// Opens the file that is standard input again, through the mounts of the sandbox: by `/proc/self/fd/0`, the run could
-/// otherwise open a read-only file for writing.
-fn reopen_input() {
+/// otherwise open a read-only file for writing. Returns the file, if there is one.
+fn reopen_input() -> Option<std::fs::File> {
     let input = std::io::stdin();
-    let reopened = || -> io::Result<()> {
+    let reopened = || -> io::Result<Option<std::fs::File>> {
         let found = rustix::fs::fstat(&input)?;
         if !matches!(FileType::from_raw_mode(found.st_mode), FileType::RegularFile | FileType::Directory) {
-            return Ok(());
+            return Ok(None);
         }
         let path = std::fs::read_link("/proc/self/fd/0")?;
         let file = std::fs::File::open(path)?;
         let again = rustix::fs::fstat(&file)?;
         // A file that is hidden in the sandbox, or that was removed, has no other way in.
-        if (again.st_dev, again.st_ino) == (found.st_dev, found.st_ino) {
-            let position = rustix::fs::seek(&input, SeekFrom::Current(0)).unwrap_or_default();
-            let _ = rustix::fs::seek(&file, SeekFrom::Start(position));
-            rustix::stdio::dup2_stdin(&file)?;
+        if (again.st_dev, again.st_ino) != (found.st_dev, found.st_ino) {
+            return Ok(None);
         }
-        Ok(())
+        let position = rustix::fs::seek(&input, SeekFrom::Current(0)).unwrap_or_default();
+        let _ = rustix::fs::seek(&file, SeekFrom::Start(position));
+        rustix::stdio::dup2_stdin(&file)?;
+        Ok(Some(file))
     };
     // What cannot be opened by its name cannot be reached by it either.
-    let _ = reopened();
+    reopened().ok().flatten()
 }
 
 /// Closes every open file except standard input, output and error when the command starts: a file that was opened

@@ -11,6 +11,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::fs::{SeekFrom, fstat, seek};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg, sockopt::socket_peercred,
@@ -19,6 +20,8 @@ use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
 
 /// Name of the socket in the directory with Tenterhook's own files.
 pub const SUPERVISOR_SOCKET: &str = "supervisor.sock";
+/// Message with standard input, if the run has opened it again.
+const INPUT: &[u8] = b"I";
 /// How long either side waits for the other.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Message of a run that started.
@@ -45,13 +48,34 @@ pub struct StartedRun {
     pub listener: Option<TcpListener>,
     /// The connection to the run, until its command starts.
     connection: UnixStream,
+    /// The run's standard input, if the run has opened it again.
+    input: Option<OwnedFd>,
 }
 
 impl StartedRun {
-    /// Waits until the run passes the descriptor of its observed calls. Returns `None` if it does not.
-    pub fn receive_observer(&self) -> Option<OwnedFd> {
-        let (message, descriptor) = receive(&self.connection).ok()?;
-        descriptor.filter(|_| message == OBSERVED)
+    /// Receives what the run passes until its command starts. Calls `observe` with the descriptor of its observed calls at
+    /// once, because the run waits for an observer.
+    pub fn receive_descriptors(&mut self, mut observe: impl FnMut(OwnedFd)) {
+        while let Ok((message, Some(descriptor))) = receive(&self.connection) {
+            match &message[..] {
+                OBSERVED => observe(descriptor),
+                INPUT => self.input = Some(descriptor),
+                _ => return,
+            }
+        }
+    }
+
+    /// Moves this process's standard input to where the run has read to, as if both had shared it.
+    pub fn pass_back_input(&self) {
+        let Some(input) = &self.input else { return };
+        let own = std::io::stdin();
+        let is_same = fstat(input).is_ok_and(|input| {
+            fstat(&own).is_ok_and(|own| (own.st_dev, own.st_ino) == (input.st_dev, input.st_ino))
+        });
+        if is_same && let Ok(position) = seek(input, SeekFrom::Current(0)) {
+            // A directory has no position that matters.
+            let _ = seek(&own, SeekFrom::Start(position));
+        }
     }
 }
 
@@ -84,7 +108,7 @@ impl SupervisorSocket {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let listener = descriptor.map(TcpListener::from);
-        let mut started = StartedRun { process, init, init_pid, listener, connection: run };
+        let mut started = StartedRun { process, init, init_pid, listener, connection: run, input: None };
         prepare(&started);
         started.connection.write_all(ACCEPTED)?;
         Ok(started)
@@ -145,6 +169,11 @@ pub(crate) fn report_start(socket: &Path, listener: Option<&TcpListener>) -> io:
     let mut reply = [0; 1];
     supervisor.read_exact(&mut reply)?;
     if reply == ACCEPTED { Ok(supervisor) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+/// Passes the run's standard input to the supervisor.
+pub(crate) fn pass_input(supervisor: &UnixStream, input: &std::fs::File) -> io::Result<()> {
+    send(supervisor, INPUT, Some(input.as_fd()))
 }
 
 /// Passes the descriptor of the run's observed calls to the supervisor.

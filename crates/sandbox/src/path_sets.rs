@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tenterhook_policy::{FileOp, PathLocation, PathRule};
 
 use crate::file_tree::{FileTree, TreeEntryKind};
@@ -26,7 +26,7 @@ pub use self::roots::SandboxRoots;
 pub(crate) const PRIVATE_DIRECTORIES: &[&str] = &["/dev", "/proc", "/run", "/tmp", "/var/run", "/var/tmp"];
 
 /// What a run may do with a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathAccess {
     /// Read and write.
@@ -44,7 +44,7 @@ pub enum PathAccess {
 }
 
 /// A path of a sandbox.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathEntry {
     /// Absolute path outside the sandbox.
     pub path: PathBuf,
@@ -59,7 +59,7 @@ pub struct PathEntry {
 }
 
 /// A part of a rule that only hooks enforce.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct UnexpressedRule {
     /// Id of the rule.
     pub rule: String,
@@ -70,17 +70,15 @@ pub struct UnexpressedRule {
 }
 
 /// The paths of a sandbox. A directory comes before what is below it.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PathSets {
     /// The paths with an access of their own. Everything else is read-only.
     pub entries: Vec<PathEntry>,
     /// Parts of rules that only hooks enforce.
     pub unexpressed: Vec<UnexpressedRule>,
     /// Globs of rules against writing. They explain why a path is read-only that would be so without them.
-    #[serde(skip)]
     pub(crate) protected_globs: Vec<ProtectedGlob>,
     /// Home directory, for globs.
-    #[serde(skip)]
     pub(crate) home: PathBuf,
 }
 

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use rustix::process::getuid;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::call_observer::{ObservedCall, PathOperation};
 use crate::path_pattern::{literal_start, matches};
 use crate::path_sets::{PRIVATE_DIRECTORIES, PathAccess, PathEntry, PathSets, expand_home};
 
 /// A glob of a rule against writing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProtectedGlob {
     pub(crate) glob: String,
     pub(crate) rule: String,

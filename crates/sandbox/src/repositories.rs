@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::file_tree::{FileTree, LinkAtEnd, TreeEntryKind, read_ordinary_file};
 
 /// Names in a git directory.
@@ -20,7 +22,7 @@ const MAX_MODULE_DIRECTORIES: usize = 500;
 const MAX_MODULE_DEPTH: usize = 4;
 
 /// A repository in the project.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Repository {
     /// Directory of the working tree. The git directory itself if this is a bare repository, or if its working tree is not
     /// known.

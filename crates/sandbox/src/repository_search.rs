@@ -42,12 +42,25 @@ pub(crate) struct ProjectContent {
     pub(crate) links: Vec<PathBuf>,
     /// False if the project is too large to be searched.
     pub(crate) is_complete: bool,
+    /// Directories whose content was not read. Repositories may be below them.
+    pub(crate) unread: Vec<PathBuf>,
 }
 
-/// Finds the repositories in a project before a run. The second value is false if the project is too large to be searched.
-pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> (Vec<Repository>, bool) {
-    let found = search_project(project, BEFORE_RUN, tree);
-    (found.repositories, found.is_complete)
+/// The repositories in a project before a run.
+#[derive(Debug, Default)]
+pub struct FoundRepositories {
+    /// The repositories.
+    pub repositories: Vec<Repository>,
+    /// False if the project is too large to be searched.
+    pub is_complete: bool,
+    /// Directories below which more repositories may be.
+    pub unread: Vec<PathBuf>,
+}
+
+/// Finds the repositories in a project before a run.
+pub fn find_repositories(project: &Path, tree: &dyn FileTree) -> FoundRepositories {
+    let ProjectContent { repositories, is_complete, unread, .. } = search_project(project, BEFORE_RUN, tree);
+    FoundRepositories { repositories, is_complete, unread }
 }
 
 /// Searches a project. Directories near its root come first, so that many directories somewhere below hide none of them.
@@ -96,6 +109,8 @@ impl ProjectSearch<'_> {
             read += 1;
             if read > self.limits.directories {
                 self.found.is_complete = false;
+                self.found.unread.push(directory);
+                self.found.unread.extend(self.waiting.drain(..).map(|(path, _)| path));
                 return;
             }
             for path in self.subdirectories(&directory, depth) {
@@ -106,6 +121,7 @@ impl ProjectSearch<'_> {
                     self.waiting.push_back((path, depth + 1));
                 } else {
                     self.found.is_complete = false;
+                    self.found.unread.push(path);
                 }
             }
         }
@@ -117,11 +133,15 @@ impl ProjectSearch<'_> {
             read += 1;
             if read > self.limits.crowded_directories {
                 self.found.is_complete = false;
+                self.found.unread.push(directory);
+                self.found.unread.extend(self.crowded.drain(..).map(|(path, _)| path));
                 return;
             }
             if depth > 0 {
                 let below = self.subdirectories(&directory, 0);
                 self.crowded.extend(below.into_iter().map(|path| (path, depth - 1)));
+            } else {
+                self.found.unread.push(directory);
             }
         }
     }

@@ -25,6 +25,8 @@ use crate::{Setup, hook_programs};
 
 /// File that is locked while a run uses its directory.
 pub const LOCK_FILE: &str = "lock";
+/// File with the settings before a sandboxed run, in its directory.
+pub const SETTINGS_BEFORE_FILE: &str = "settings-before.json";
 
 /// How one run of a harness is guarded.
 #[derive(Debug)]
@@ -251,13 +253,14 @@ impl Drop for RunDirectory {
     }
 }
 
-/// Removes the directories that no run has locked.
+/// Removes the directories that no run has locked, except those of sandboxed runs whose changes are not undone yet.
 fn remove_ended_runs(parent: &Path) -> Result<(), Failure> {
     for entry in fs_err::read_dir(parent)? {
         let path = entry?.path();
         let is_locked = |lock: File| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err();
         let lock = File::options().read(true).open(path.join(LOCK_FILE));
-        if path.is_dir() && !lock.is_ok_and(is_locked) {
+        let is_needed = path.join(SETTINGS_BEFORE_FILE).exists();
+        if path.is_dir() && !is_needed && !lock.is_ok_and(is_locked) {
             fs_err::remove_dir_all(&path)?;
         }
     }

@@ -3,10 +3,12 @@
 //! What is compared after a run and undone.
 
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use serde_json::Value;
 
-use super::Sandbox;
+use super::{PROGRAM, Sandbox};
+use crate::terminal_user::until;
 
 #[test]
 fn a_guarded_file_at_the_root_of_the_project_is_moved_aside() {
@@ -75,6 +77,34 @@ fn undone_changes_are_recorded() {
         let records = sandbox.test.records();
         let found = records.iter().any(|record| record.to_string().contains("sandbox.undo"));
         assert!(found, "{records:?}");
+    }
+}
+
+#[test]
+fn a_later_command_undoes_what_a_killed_run_has_changed() {
+    for command in [&["status"][..], &["doctor"], &["run", "--sandbox", "--network", "none", "--", "true"]] {
+        for sandbox in Sandbox::all() {
+            let script = "git config core.hooksPath /tmp/evil; touch started; exec sleep 600";
+            let command_line = ["/bin/sh", "-c", script];
+            let mut run = sandbox.sandboxed(&["--network", "none"], &command_line).spawn().unwrap();
+            until("the command has started", || sandbox.test.path("work/started").exists().then_some(()));
+            run.kill().unwrap();
+            run.wait().unwrap();
+            let hooks_path = || sandbox.plain("git config core.hooksPath").stdout;
+            assert_eq!(hooks_path(), "/tmp/evil\n", "nothing has undone it yet");
+            // Its processes end with the supervisor, and hold its lock until then.
+            let last = until("the change is undone", || {
+                let ran = sandbox.test.run_command(sandbox.command(Path::new(PROGRAM), command), b"");
+                hooks_path().is_empty().then_some(ran)
+            });
+            assert!(
+                last.stderr.contains("undone after the run") && last.stderr.contains("core.hookspath"),
+                "{}",
+                last.stderr
+            );
+            let again = sandbox.test.run_command(sandbox.command(Path::new(PROGRAM), command), b"");
+            assert!(!again.stderr.contains("undone"), "{}", again.stderr);
+        }
     }
 }
 

@@ -103,6 +103,38 @@ fn an_unfinished_rebase_gets_no_commands() {
     plant("true", script, "GIT_EDITOR=true git rebase --continue");
 }
 
+/// What a project may contain without harm, such as test data: a git directory with settings and hooks, under another name.
+const OLD_CONTENT: &str = "git init -q data; mv data/.git data/dot-git; git --git-dir data/dot-git config core.bare false; \
+     git --git-dir data/dot-git config core.fsmonitor 'touch PWNED; false'; \
+     printf '#!/bin/sh\ntouch PWNED\n' >data/dot-git/hooks/pre-commit; chmod +x data/dot-git/hooks/pre-commit; sleep 0.3";
+
+#[test]
+fn a_repository_made_of_old_files_runs_nothing() {
+    for (inside, directory) in [
+        ("mkdir sub; echo 'gitdir: ../data/dot-git' >sub/.git", "sub"),
+        ("mv data/dot-git data/.git", "data"),
+        ("mkdir sub; ln -s ../data/dot-git sub/.git", "sub"),
+        ("mv data/dot-git data/x; mv data/x data/.git; touch -d '2020-01-01' data/.git", "data"),
+        ("mkdir sub; git init -q sub; echo ../../data/dot-git >sub/.git/commondir", "sub"),
+    ] {
+        for sandbox in Sandbox::all() {
+            let pwned = sandbox.test.path("person/PWNED");
+            let path = pwned.to_str().unwrap();
+            let before = OLD_CONTENT.replace("PWNED", path);
+            let outside = format!("cd {directory} && git status; git commit --allow-empty -q -m x");
+            sandbox.plain(&before);
+            // A known directory cannot be renamed; a file that names it is undone.
+            let ran = sandbox.run(inside);
+            let later = sandbox.plain(&outside);
+            assert!(!pwned.exists(), "{inside}\n{}{}{}", ran.stderr, later.stdout, later.stderr);
+            // The attack is a real one.
+            sandbox.plain(&format!("rm -rf data sub; {before}; {inside}"));
+            sandbox.plain(&outside);
+            assert!(pwned.exists(), "it has no effect without a sandbox either: {inside}");
+        }
+    }
+}
+
 #[test]
 fn settings_of_a_repository_that_the_search_before_did_not_find_stay() {
     for sandbox in Sandbox::all() {

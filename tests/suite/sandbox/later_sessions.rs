@@ -123,3 +123,14 @@ fn standard_input_is_no_way_around_a_read_only_mount() {
         assert_eq!(ran.stdout, "2\n3\n", "{}", ran.stderr);
     }
 }
+
+#[test]
+fn what_a_command_leaves_of_its_input_is_read_by_the_next_one() {
+    for sandbox in Sandbox::all() {
+        let program = super::PROGRAM;
+        let ran = sandbox.plain(&format!(
+            "seq 1 20000 >input; {{ '{program}' run --sandbox --network none -- sh -c 'read -r a; read -r b; echo $b'; head -c 4; }} <input; rm input"
+        ));
+        assert_eq!(ran.stdout, "2\n3\n4\n", "{}", ran.stderr);
+    }
+}

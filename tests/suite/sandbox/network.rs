@@ -108,7 +108,8 @@ fn a_listener_inside_is_served_by_the_supervisor_outside() {
         now: call_meta::now(),
     });
     let mut run = PreparedRun::new(plan.unwrap(), &home, &env, false).unwrap();
-    let mut command = run.command(super::PROGRAM.as_ref(), "sandbox-inside", &env, false).unwrap();
+    let method = tenterhook_sandbox::bubblewrap::MountMethod::Prepared;
+    let mut command = run.command(super::PROGRAM.as_ref(), "sandbox-inside", &env, false, method).unwrap();
     let program = "import os, socket; a = os.environ['HTTPS_PROXY']; assert os.environ['NO_PROXY'].startswith('localhost'); \
         assert os.environ['NODE_USE_ENV_PROXY'] == '1'; s = socket.create_connection(('127.0.0.1', int(a.rsplit(':')[-1]))); s.sendall(b'ping'); print(s.recv(9))";
     command.args(["--", "/usr/bin/python3", "-c", program]);

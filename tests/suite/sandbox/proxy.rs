@@ -120,6 +120,39 @@ fn curl_and_git_work_through_the_proxy_and_refusals_are_readable() {
 }
 
 #[test]
+fn the_proxy_of_the_user_s_network_is_used_after_the_rules() {
+    if find_program("curl").is_none() {
+        return;
+    }
+    for sandbox in Sandbox::all() {
+        // This server answers requests to a proxy too: it looks for a file of that name.
+        let site = sandbox.test.path("site");
+        sandbox.test.write("site/http:/mirror.invalid/x", "through the company's proxy\n");
+        sandbox.test.write(
+            "home/policy.yaml",
+            "version: 1\nrules:\n  - id: mirror\n    verdict: allow\n    match: { tool: NetworkConnect, url: { host: mirror.invalid } }\n",
+        );
+        sandbox.give_away(sandbox.test.path("."));
+        let server = FileServer::start(&sandbox, &site);
+        let script =
+            "curl -sS http://mirror.invalid/x; curl -sS http://other.invalid/x; env | grep -c user:secret";
+        let mut command = sandbox.sandboxed(&["--network", "proxy"], &["/bin/sh", "-c", script]);
+        command.env("http_proxy", format!("http://user:secret@{SERVER_ADDRESS}:{}", server.port));
+        let ran = sandbox.test.run_command(command, b"");
+        let lines: Vec<_> = ran.stdout.lines().collect();
+        assert_eq!(
+            lines[..2],
+            ["through the company's proxy", "Tenterhook refused this connection to other.invalid:80."],
+            "{}{}",
+            ran.stdout,
+            ran.stderr
+        );
+        assert!(ran.stdout.contains("cannot be resolved here"), "{}", ran.stdout);
+        assert_eq!(lines.last(), Some(&"0"), "the run does not see the password: {}", ran.stdout);
+    }
+}
+
+#[test]
 fn npm_and_pip_install_through_the_proxy() {
     if find_program("npm").is_none() {
         return;

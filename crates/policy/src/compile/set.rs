@@ -22,7 +22,7 @@ use crate::state::{SessionState, StateDelta};
 #[derive(Debug)]
 pub struct RuleSet {
     /// Segments in rule order: rules that were compiled before, then rules that were read from files.
-    pub(super) segments: Vec<RuleSegment>,
+    pub(crate) segments: Vec<RuleSegment>,
     pub(super) prices: UserPrices,
     pub(super) digest: u64,
     pub(super) warnings: Vec<Problem>,

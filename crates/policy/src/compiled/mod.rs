@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
 
 use crate::index::{KeyTable, KindForm};
+use crate::path_rule::RuleAboutPaths;
 use crate::source::{RuleSource, SourceLayer};
 pub(crate) use body::{BodyBytes, BodySection, BodyWriter, WriteError};
 use body::{OFFSET_BYTES, offset_at};
@@ -30,7 +31,7 @@ pub(crate) use segment::RuleSegment;
 pub(crate) use write::{compile, text_digest};
 
 /// Incremented when the header or the layout of the body changes.
-const COMPILED_FORMAT: u32 = 4;
+const COMPILED_FORMAT: u32 = 5;
 
 /// The bytes of compiled rules.
 #[derive(Clone)]
@@ -66,6 +67,8 @@ pub(crate) struct CompiledHeader {
     /// The index of each kind of event.
     kinds: Vec<(EventKind, KindForm)>,
     pub(crate) notable: NotableRules,
+    /// The parts about paths of rules, by rule number.
+    about_paths: BodySection,
 }
 
 /// One rule file.
@@ -154,6 +157,11 @@ impl CompiledRules {
         let mut found = Vec::new();
         self.header.ids.find(self.body(), id, &mut found);
         found.first().map(|(number, _)| *number)
+    }
+
+    /// Returns the parts about paths of rules, by rule number; `None` if they are damaged.
+    fn rules_about_paths(&self) -> Option<Vec<(u32, RuleAboutPaths)>> {
+        self.body().read(self.header.about_paths)
     }
 
     pub(crate) fn kinds(&self) -> &[(EventKind, KindForm)] {

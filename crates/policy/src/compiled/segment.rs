@@ -10,7 +10,8 @@ use tenterhook_facts::Facts;
 use super::CompiledRules;
 use super::lazy_rule::{LazyRule, undecodable_rule};
 use crate::index::KindIndex;
-use crate::rule::Rule;
+use crate::path_rule::RuleAboutPaths;
+use crate::rule::{Rule, RuleMode};
 
 /// Compiled rules and which of them are active.
 #[derive(Debug)]
@@ -97,6 +98,21 @@ impl RuleSegment {
     /// Returns the active rules, in order.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
         (0..).zip(&self.active).filter(|(_, active)| **active).map(|(number, _)| self.rule(number))
+    }
+
+    /// Returns the parts about paths of the active rules, in order.
+    pub(crate) fn rules_about_paths(&self) -> Vec<RuleAboutPaths> {
+        let Some(stored) = self.compiled.rules_about_paths() else {
+            return self.rules().filter_map(RuleAboutPaths::of).collect();
+        };
+        let active = stored.into_iter().filter(|(number, _)| self.is_active(*number));
+        let with_mode = |mut rule: RuleAboutPaths| {
+            if self.monitor && !rule.locked {
+                rule.mode = RuleMode::Monitor;
+            }
+            rule
+        };
+        active.map(|(_, rule)| with_mode(rule)).collect()
     }
 
     /// Returns one rule, active or not.

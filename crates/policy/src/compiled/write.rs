@@ -12,6 +12,7 @@ use super::{COMPILED_FORMAT, CompiledHeader, FileForm, NotableRules};
 use crate::budget::SpendBudget;
 use crate::conditions::values;
 use crate::index::{self, KeyTable, WHOLE_RULE};
+use crate::path_rule::RuleAboutPaths;
 use crate::rule::{MatchLimit, Rule, RuleLimit};
 
 /// One rule, with its alternatives as byte strings that can be decoded one by one.
@@ -28,6 +29,9 @@ pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<
     }
     let notable = NotableRules::from_rules(&rules);
     let mut body = BodyWriter::default();
+    let about_paths =
+        (0..).zip(&rules).filter_map(|(number, rule)| Some((number, RuleAboutPaths::of(rule)?)));
+    let about_paths = body.add(&about_paths.collect::<Vec<(u32, RuleAboutPaths)>>())?;
     let kinds = index::build(&rules, &mut body)?;
     let ids: BTreeMap<_, _> =
         (0..).zip(&rules).map(|(number, rule)| (rule.id.to_string(), vec![(number, WHOLE_RULE)])).collect();
@@ -53,6 +57,7 @@ pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<
         ids,
         kinds,
         notable,
+        about_paths,
     };
     let mut bytes = postcard::to_allocvec(&header).map_err(|_| WriteError)?;
     bytes.extend(body);

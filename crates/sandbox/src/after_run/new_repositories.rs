@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use super::file_repair::FileRepair;
+use super::stored::FileBytes;
 use super::{CheckedSettingsFile, SettingsBefore, UndoneChange, git_settings_files, restore_git_settings};
 use crate::file_tree::{DiskTree, FileTree as _, TreeEntryKind};
 use crate::repositories::Repository;
@@ -36,30 +37,69 @@ impl SettingsBefore {
         };
         let is_ours = |found: &Repository| is_inside(&found.git_dir) && is_inside(&found.own_git_dir);
         let (new, outside): (Vec<_>, Vec<_>) = new.partition(is_ours);
-        for file in outside.iter().map(naming_file).filter(|file| self.is_recent(file)) {
+        let is_new = |found: &Repository| self.is_new_repository(found);
+        let named = outside.iter().map(|found| (naming_file(found), is_new(found)));
+        for file in named.filter(|(file, is_new)| *is_new || self.is_recent(file)).map(|(file, _)| file) {
             let moved = repair.move_aside(&file);
             undone.push(UndoneChange::new(&file, "it named a git directory outside the project", moved));
         }
+        let (unused, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|found| self.uses_unused(found));
+        for file in unused.iter().map(naming_file) {
+            let moved = repair.move_aside(&file);
+            undone.push(UndoneChange::new(&file, "it named a git directory that was not in use", moved));
+        }
         let is_compared = |path: &PathBuf| self.git.iter().any(|(known, _)| known == path);
-        let nothing = CheckedSettingsFile { content: Vec::new(), mode: None };
-        let files = git_settings_files(&new).into_iter();
-        for path in files.filter(|path| !is_compared(path) && self.is_recent(path)) {
-            undone.extend(restore_git_settings(&path, &nothing, repair));
+        let nothing = CheckedSettingsFile { content: FileBytes::default(), mode: None };
+        let (whole, changed): (Vec<_>, Vec<_>) = new.into_iter().partition(is_new);
+        for (repositories, is_new) in [(&whole, true), (&changed, false)] {
+            let files = git_settings_files(repositories).into_iter();
+            for path in files.filter(|path| !is_compared(path) && (is_new || self.is_recent(path))) {
+                undone.extend(restore_git_settings(&path, &nothing, repair));
+            }
         }
         let is_known = |git_dir: &Path| known.iter().any(|known| known.git_dir == git_dir);
-        let mut owners: Vec<_> = new.iter().flat_map(Repository::hook_owners).collect();
-        owners.sort();
-        owners.dedup();
-        for git_dir in owners.into_iter().filter(|git_dir| !is_known(git_dir)) {
-            undone.extend(self.disable_hooks(&git_dir.join("hooks"), repair));
+        let mut done: Vec<PathBuf> = Vec::new();
+        for (repositories, is_new) in [(&whole, true), (&changed, false)] {
+            for git_dir in repositories.iter().flat_map(Repository::hook_owners) {
+                if !is_known(git_dir) && !done.contains(git_dir) {
+                    undone.extend(self.disable_hooks(&git_dir.join("hooks"), is_new, repair));
+                    done.push(git_dir.clone());
+                }
+            }
         }
         undone
     }
 
-    /// Makes hooks of a repository that the run created non-executable, so that git ignores them.
-    fn disable_hooks(&self, directory: &Path, repair: &FileRepair<'_>) -> Vec<UndoneChange> {
+    /// Whether a repository uses a git directory that was known before the run and had no working tree, such as test data of
+    /// the project. Its settings and hooks had no effect before. Those of submodules and worktrees belong to a repository.
+    fn uses_unused(&self, found: &Repository) -> bool {
+        let known = &self.roots.repositories;
+        let is_unused = |git_dir: &PathBuf| {
+            let mut users = known
+                .iter()
+                .filter(|known| known.git_dir == *git_dir || known.own_git_dir == *git_dir)
+                .peekable();
+            let is_within =
+                |other: &Repository| git_dir != &other.git_dir && git_dir.starts_with(&other.git_dir);
+            users.peek().is_some()
+                && users.all(|user| !user.has_working_tree())
+                && !known.iter().any(is_within)
+        };
+        [&found.git_dir, &found.own_git_dir].into_iter().any(is_unused)
+    }
+
+    /// Whether a repository that was not known before the run was made by it. Its files may be older: the run can rename a
+    /// directory to `.git`, or name one in a `.git` file.
+    fn is_new_repository(&self, found: &Repository) -> bool {
+        let names_directory = !found.own_git_dir.starts_with(&found.root);
+        self.roots.was_searched(&found.root) || names_directory && self.is_recent(&naming_file(found))
+    }
+
+    /// Makes hooks that the run created non-executable, so that git ignores them. In a repository that the run made, it
+    /// created all hooks.
+    fn disable_hooks(&self, directory: &Path, is_new: bool, repair: &FileRepair<'_>) -> Vec<UndoneChange> {
         if DiskTree.kind(directory) == Some(TreeEntryKind::Link) {
-            if !self.is_recent(directory) {
+            if !is_new && !self.is_recent(directory) {
                 return Vec::new();
             }
             // What it leads to may be the user's own programs.
@@ -79,7 +119,7 @@ impl SettingsBefore {
             let place = opened.join(&name);
             let is_sample = Path::new(&name).extension().is_some_and(|extension| extension == "sample");
             let Ok(found) = std::fs::symlink_metadata(&place) else { continue };
-            if is_sample || found.is_dir() || !self.is_recent(&place) {
+            if is_sample || found.is_dir() || !is_new && !self.is_recent(&place) {
                 continue;
             }
             let path = directory.join(&name);

@@ -37,7 +37,7 @@ impl SettingsBefore {
 
     fn undo_steps(&self, path: &Path, repair: &FileRepair<'_>) -> Option<UndoneChange> {
         let before =
-            self.steps.iter().find(|(known, _)| known == path).map(|(_, content)| content.as_slice());
+            self.steps.iter().find(|(known, _)| known == path).map(|(_, content)| content.0.as_slice());
         let change = "commands were added to an unfinished rebase";
         match read_settings(path) {
             Ok(Some(now)) => {

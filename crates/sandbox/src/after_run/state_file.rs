@@ -5,9 +5,11 @@
 use std::io;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::file_repair::FileRepair;
+use super::stored::FileBytes;
 use super::{UndoneChange, read_settings};
 
 /// Keys with which a harness starts programs.
@@ -26,18 +28,35 @@ const TRUST_KEYS: &[&str] =
     &["allowedTools", "enableAllProjectMcpServers", "enabledMcpjsonServers", "hasTrustDialogAccepted"];
 
 /// The file before a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(from = "StoredStateFile")]
 pub(super) struct StateFile {
-    content: Option<Vec<u8>>,
+    content: Option<FileBytes>,
     /// Its value; null if it is missing, `None` if it is not valid.
+    #[serde(skip)]
     value: Option<Value>,
+}
+
+/// A file as it is stored for the case that the supervisor is killed.
+#[derive(Deserialize)]
+struct StoredStateFile {
+    content: Option<FileBytes>,
+}
+
+impl From<StoredStateFile> for StateFile {
+    fn from(stored: StoredStateFile) -> Self {
+        Self::new(stored.content.map(|content| content.0))
+    }
 }
 
 impl StateFile {
     pub(super) fn read(path: &Path) -> io::Result<Self> {
-        let content = read_settings(path)?;
+        Ok(Self::new(read_settings(path)?))
+    }
+
+    fn new(content: Option<Vec<u8>>) -> Self {
         let value = content.as_deref().map_or(Some(Value::Null), parse);
-        Ok(Self { content, value })
+        Self { content: content.map(FileBytes), value }
     }
 
     /// Undoes changes with which the harness would start programs.
@@ -52,13 +71,13 @@ impl StateFile {
             Ok(content) => content,
             Err(_) => None,
         };
-        if now.is_some() && now == self.content {
+        if now.is_some() && now.as_ref() == self.content.as_ref().map(|content| &content.0) {
             return None;
         }
         // Another parser may accept what this one does not.
         let (Some(before), Some(mut value)) = (&self.value, now.as_deref().and_then(parse)) else {
             let result = match &self.content {
-                Some(content) => repair.replace(path, content, None),
+                Some(content) => repair.replace(path, &content.0, None),
                 None => repair.move_aside(path),
             };
             return Some(UndoneChange::new(path, "its content is not valid", result));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::*;
-use crate::repository_search::find_repositories;
+use crate::repository_search::{FoundRepositories, find_repositories};
 
 fn shell(directory: &Path, script: &str) {
     let mut command = Command::new("sh");
@@ -27,10 +27,10 @@ fn undo_after(script: &str) -> (tempfile::TempDir, Vec<UndoneChange>) {
         "git init -q .; chmod 640 .git/config; echo '{}' >../home/state; echo '#!' >../home/tools/x; chmod 755 ../home/tools/x",
     );
     let project = root.join("work").canonicalize().unwrap();
-    let (repositories, _) = find_repositories(&project, &DiskTree);
+    let FoundRepositories { repositories, unread, .. } = find_repositories(&project, &DiskTree);
     let home = root.join("home").canonicalize().unwrap();
     let own = [home.join("state")];
-    let roots = SandboxRoots { home, project, repositories, ..SandboxRoots::default() };
+    let roots = SandboxRoots { home, project, repositories, unread, ..SandboxRoots::default() };
     let before = SettingsBefore::read(&PathSets::default(), &roots, &own).unwrap();
     shell(root, script);
     let undone = before.restore();

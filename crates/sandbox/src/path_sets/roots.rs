@@ -4,10 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::repositories::Repository;
 
 /// The directories that paths are derived from. All are absolute and contain no symbolic links.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SandboxRoots {
     /// Home directory of the account.
     pub home: PathBuf,
@@ -17,6 +19,8 @@ pub struct SandboxRoots {
     pub repositories: Vec<Repository>,
     /// Whether the whole project was searched for repositories.
     pub is_searched: bool,
+    /// Directories below which the search read nothing.
+    pub unread: Vec<PathBuf>,
     /// State directory of Tenterhook.
     pub state: PathBuf,
     /// Configuration directory of Tenterhook.
@@ -33,6 +37,12 @@ impl SandboxRoots {
         let mut git_dirs = self.repositories.iter().filter(|found| self.may_write_git_dir(found));
         path.starts_with(&self.project)
             || git_dirs.any(|found| path.starts_with(&found.git_dir) || path.starts_with(&found.own_git_dir))
+    }
+
+    /// Whether the search before the run would have found a repository with this working tree.
+    pub(crate) fn was_searched(&self, root: &Path) -> bool {
+        root.starts_with(&self.project)
+            && !self.unread.iter().any(|unread| root.starts_with(unread) && root != unread)
     }
 
     /// The project and the working trees of its repositories.

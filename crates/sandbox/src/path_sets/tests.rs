@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use super::*;
-use crate::bubblewrap::{SandboxMounts, arguments};
+use crate::bubblewrap::{MountMethod, SandboxMounts, arguments};
 use crate::profile::NetworkAccess;
 use crate::repositories::Repository;
 
@@ -81,7 +81,10 @@ fn rules() -> Vec<PathRule> {
         rule("persistence", false, &[FileOp::Write, FileOp::Append], &["**/.git/hooks/**", "~/.bashrc"]),
         rule("credential-read", true, &[FileOp::Read], &["~/.ssh/**", "~/.aws/credentials"]),
         rule("recursive-delete", true, &[FileOp::Delete], &["~/**"]),
-        PathRule { inexpressible: vec!["by"], ..rule("system", true, &[FileOp::Write], &["/etc/**"]) },
+        PathRule {
+            inexpressible: vec!["by".to_owned()],
+            ..rule("system", true, &[FileOp::Write], &["/etc/**"])
+        },
     ]
 }
 
@@ -113,6 +116,7 @@ fn derive() -> PathSets {
         project: "/h/p".into(),
         repositories: vec![repository],
         is_searched: true,
+        unread: Vec::new(),
         state: "/h/state".into(),
         config: "/h/config".into(),
         secret_state: vec!["/h/state/ledger".into()],
@@ -174,8 +178,17 @@ fn a_directory_is_mounted_before_what_is_protected_in_it() {
         variables: BTreeMap::new(),
         kept_variables: vec!["SSH_AUTH_SOCK".to_owned()],
         new_session: true,
+        is_root: true,
     };
-    let words: Vec<_> = arguments(&mounts).into_iter().map(|word| word.into_string().unwrap()).collect();
+    let words = |method| -> Vec<_> {
+        arguments(&mounts, method).into_iter().map(|word| word.into_string().unwrap()).collect()
+    };
+    let prepared = words(MountMethod::Prepared).join(" ");
+    assert!(
+        prepared.contains("--bind / /") && !prepared.contains("bind /h/") && !prepared.contains("tmpfs"),
+        "{prepared}"
+    );
+    let words = words(MountMethod::Bubblewrap);
     let text = words.join(" ");
     let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("`{wanted}` is missing: {text}"));
     for (first, second) in [
@@ -201,6 +214,6 @@ fn a_directory_is_mounted_before_what_is_protected_in_it() {
     }
     assert!(!text.contains("--unsetenv SSH_AUTH_SOCK"), "{text}");
     let host = SandboxMounts { network: NetworkAccess::Host, new_session: false, ..mounts };
-    let host = arguments(&host);
+    let host = arguments(&host, MountMethod::Bubblewrap);
     assert!(!host.contains(&"--unshare-net".into()) && !host.contains(&"--new-session".into()));
 }

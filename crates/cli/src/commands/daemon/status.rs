@@ -9,7 +9,7 @@ use tenterhook_home::{FleetPolicy, Home, call_meta};
 use crate::ask;
 use tenterhook_sandbox::probe::available_level;
 
-use crate::commands::run::describe_available_level;
+use crate::commands::run::{describe_available_level, undo_interrupted};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD, WARN, tame};
@@ -29,6 +29,7 @@ pub(crate) struct Args {}
 
 pub(in crate::commands) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
+    undo_interrupted(context, home)?;
     let terminal = context.terminal;
     let policy = FleetPolicy::load(home);
     let policy_json = policy.as_ref().map(|policy| policy.to_json(home));

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::json;
 use tenterhook_home::Home;
 
-use crate::commands::run::describe_available_level;
+use crate::commands::run::{describe_available_level, undo_interrupted};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::setup::CliHost;
@@ -162,6 +162,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return prove::run(context, named, Duration::from_secs(args.within));
     }
     let home = context.home()?;
+    undo_interrupted(context, home)?;
     if args.posture {
         return report_posture(context, &CliHost { context, home });
     }

@@ -19,7 +19,7 @@ use tenterhook_setup::run_plan::{GuardedRun, plan_run};
 use tokio::process::Command;
 
 use self::agent_process::{TypedSignals, exit_code_of, run_command};
-pub(crate) use self::sandboxed::{describe_available_level, enter_sandbox};
+pub(crate) use self::sandboxed::{describe_available_level, enter_sandbox, undo_interrupted};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::read_input;

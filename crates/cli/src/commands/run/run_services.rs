@@ -79,6 +79,10 @@ impl RunServer for RunServices {
         let Some(run) = self.registered.get() else { return };
         let mut context = RunContext::new(self.home.clone(), self.env.clone(), run.clone());
         context.limits.connections = connections;
+        if let Err(error) = context.use_upstream_proxies() {
+            let text = tame(&format!("{error}; connections of the run are made without it"));
+            let _ = self.terminal.eprint(&format!("{WARN}warning{WARN:#}: {text}\n"));
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let served = runtime.and_then(|runtime| runtime.block_on(serve_for_run(listener, context)));
         if let Err(error) = served {

@@ -11,10 +11,13 @@ use serde_json::json;
 use tenterhook_event::SandboxLevel;
 use tenterhook_home::{Home, call_meta};
 use tenterhook_sandbox::after_run::UndoneChange;
+use tenterhook_sandbox::bubblewrap::MountMethod;
 use tenterhook_sandbox::call_observer::ObservedCalls;
 use tenterhook_sandbox::inside::{self, InsideError};
 use tenterhook_sandbox::{NetworkAccess, probe};
-use tenterhook_sandbox_run::{LevelChoice, PreparedRun, SandboxPlan, SandboxRequest, StartWait};
+use tenterhook_sandbox_run::{
+    LevelChoice, PreparedRun, SandboxPlan, SandboxRequest, StartWait, repair_interrupted_runs,
+};
 use tenterhook_setup::SetupHost as _;
 use tenterhook_setup::run_plan::{GuardedRun, RunDirectory, plan_run};
 use tokio::process::Command;
@@ -168,18 +171,25 @@ fn run_sandboxed(
     learns: bool,
 ) -> Result<ExitCode, CommandError> {
     let has_boundary = plan.level != SandboxLevel::Hooks;
+    undo_interrupted(context, home)?;
     let mut run = PreparedRun::new(plan, home, &context.env, command.has_hooks)?;
     let services = RunServices::new(context, home, &run, &command)?;
     let wait = run.wait_for_start(&context.env, services);
     let has_own_session =
         run.plan().level == SandboxLevel::NamespacesLandlock && !std::io::stdin().is_terminal();
     let typed_signals = if has_own_session { TypedSignals::Forwarded } else { TypedSignals::FromTerminal };
-    let mut attempt = 1;
+    let (mut attempt, mut method) = (1, MountMethod::Prepared);
     let status = loop {
-        let process = build_process(context, home, &run, &command)?;
+        let process = build_process(context, home, &run, &command, method)?;
         let status = run_command(Command::from(process), typed_signals, || wait.as_ref()?.process());
         let has_started = !has_boundary || wait.as_ref().is_none_or(StartWait::has_started);
-        let is_failure = status.as_ref().is_ok_and(|status| status.code().is_some_and(|code| code != 0));
+        let is_failure =
+            status.as_ref().map_or(has_boundary, |status| status.code().is_some_and(|code| code != 0));
+        if !has_started && is_failure && method == MountMethod::Prepared {
+            // The kernel or a security module may permit mounts to `bwrap` only.
+            method = MountMethod::Bubblewrap;
+            continue;
+        }
         // A socket or file may vanish before it is mounted, for example if its program ends.
         let may_succeed = || probe::available_level().level == SandboxLevel::NamespacesLandlock;
         if has_started || !is_failure || attempt == MAX_START_ATTEMPTS || !may_succeed() {
@@ -218,12 +228,14 @@ fn build_process(
     home: &Home,
     run: &PreparedRun,
     command: &SandboxedCommand,
+    method: MountMethod,
 ) -> Result<std::process::Command, CommandError> {
     let mut process = if run.plan().level == SandboxLevel::Hooks {
         std::process::Command::new(&command.program)
     } else {
         let has_terminal = std::io::stdin().is_terminal();
-        let mut process = run.command(&std::env::current_exe()?, INSIDE_STAGE, &context.env, has_terminal)?;
+        let program = std::env::current_exe()?;
+        let mut process = run.command(&program, INSIDE_STAGE, &context.env, has_terminal, method)?;
         process.arg("--").arg(&command.program);
         process
     };
@@ -234,6 +246,15 @@ fn build_process(
     }
     process.args(&command.arguments).envs(command.variables.iter().map(|(name, value)| (name, value)));
     Ok(process)
+}
+
+/// Undoes changes of runs whose supervisor was killed, prints and records them.
+pub(crate) fn undo_interrupted(context: &Context, home: &Home) -> Result<(), CommandError> {
+    for change in repair_interrupted_runs(home)? {
+        print_undone(context, &change)?;
+        record_undone(context, home, &change)?;
+    }
+    Ok(())
 }
 
 fn print_undone(context: &Context, change: &UndoneChange) -> Result<(), CommandError> {
