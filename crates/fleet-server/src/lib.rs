@@ -16,6 +16,7 @@ mod files;
 mod ingest;
 mod keys;
 mod policy_rollout;
+mod revocation;
 mod service;
 mod store;
 mod trial;
@@ -25,7 +26,7 @@ pub use api::{OperatorKey, ProxyIdentity, SIGNATURE_HEADER};
 pub use bus::{BusOptions, StreamLimits};
 pub use error::{FleetError, FleetErrorKind};
 pub use files::{read_private, read_secret, write_private};
-pub use keys::FleetKeys;
+pub use keys::{FleetKeys, TenantAccounts};
 pub use service::{FleetService, ServiceOptions};
 pub use store::{
     AlertRow, ApprovalRow, BundleRow, CandidateTotals, DecisionFilter, FleetDecision, HourlyRow, MachineRow,

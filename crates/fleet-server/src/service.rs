@@ -14,11 +14,12 @@ use crate::action_log::ActionLog;
 use crate::alert_delivery::{AlertTarget, run_alert_delivery};
 use crate::alert_watch::run_alert_watch;
 use crate::api::{ApiContext, ProxyIdentity, read_ca, router};
-use crate::bus::{BusOptions, TenantBus};
+use crate::bus::{BusOptions, TenantBus, connect_revoker};
 use crate::error::FleetError;
 use crate::files::create_dir;
 use crate::ingest::{IngestContext, run_ingest, wait_for_stop};
 use crate::keys::FleetKeys;
+use crate::revocation::{RevocationSender, run_revocations};
 use crate::store::{OperatorRole, PostgresOptions, Store};
 
 /// How long requests and groups of batches have to finish when the server stops.
@@ -60,8 +61,8 @@ impl FleetService {
         let store = Store::open(options.postgres).await?;
         let mut buses = Vec::new();
         for tenant in options.keys.tenants() {
-            let Some(account) = options.keys.account(tenant) else { continue };
-            buses.push(TenantBus::open(tenant, account, &options.bus).await?);
+            let Some(accounts) = options.keys.accounts(tenant) else { continue };
+            buses.push(TenantBus::open(tenant, accounts, &options.bus).await?);
         }
         create_dir(&options.state, 0o700)?;
         let actions = ActionLog::open(&options.state.join("ledger"), store.clone())?;
@@ -71,7 +72,14 @@ impl FleetService {
         })?;
         let urls =
             if options.bus.machine_urls.is_empty() { &options.bus.urls } else { &options.bus.machine_urls };
+        let revocations = RevocationSender {
+            client: connect_revoker(&options.keys, &options.bus).await?,
+            keys: options.keys.clone(),
+            store: store.clone(),
+            credential_life: options.credential_life,
+        };
         let context = ApiContext {
+            revocations,
             store,
             keys: options.keys,
             actions,
@@ -119,6 +127,7 @@ impl FleetService {
         for target in self.alert_targets {
             tokio::spawn(run_alert_delivery(context.store.clone(), tenants.clone(), target, stop.clone()));
         }
+        tokio::spawn(run_revocations(context.revocations.clone(), tenants.clone(), stop.clone()));
         let ingest = tokio::spawn(run_ingest(ingest, context.buses.clone()));
         let watch =
             tokio::spawn(run_alert_watch(context.store.clone(), tenants, self.silent_after, stop.clone()));

@@ -261,7 +261,7 @@ pub(crate) const REPORT_FILE: &str = "connector.json";
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use tenterhook_fleet_protocol::NkeyKind;
+    use tenterhook_fleet_protocol::{Mailbox, NkeyKind};
 
     use super::*;
 
@@ -274,6 +274,10 @@ pub(crate) mod tests {
             issued: 0,
             expires: 100,
             ring: "all".parse().unwrap(),
+            mailbox: Mailbox::derive(
+                &NkeyPair::from_seed(NkeyKind::Account, &[2; 32]),
+                &MachineId::of_key(&key.public()),
+            ),
             collects: vec![],
         };
         let enrolment = FleetEnrolment {

@@ -57,6 +57,6 @@ pub(super) async fn answer(request: OperatorRequest) -> Result<Json<Value>, Flee
     context.store.mark_answered(&request.tenant, &answer).await?;
     let bus = context.buses.iter().find(|bus| *bus.tenant == *request.tenant);
     let bus = bus.ok_or_else(|| FleetError::internal("the tenant has no account on the message bus"))?;
-    bus.store(&Subject::Answer(&answer.machine), &answer).await?;
+    bus.store(&Subject::Answer(&bus.mailbox(&answer.machine)), &answer).await?;
     Ok(Json(json!({ "machine": answer.machine, "approval": answer.approval })))
 }

@@ -99,14 +99,16 @@ fn issue(
     ring: &Ring,
     ci: bool,
 ) -> Result<MachineCredentials, FleetError> {
-    let account = context
+    let accounts = context
         .keys
-        .account(tenant)
+        .accounts(tenant)
         .ok_or_else(|| FleetError::internal("the key of the tenant is missing"))?;
     let life = context.credential_life.as_secs();
     let life = if ci { life.min(CI_CREDENTIAL_SECONDS) } else { life };
     let now = unix_seconds();
-    let permissions = machine_permissions(machine, ring);
+    let mailbox = accounts.mailbox(machine);
+    let permissions = machine_permissions(&mailbox, ring);
+    let account = &accounts.machines;
     let jwt = user_jwt(account, key, machine.as_str(), Some(&permissions), (now, now.saturating_add(life)));
     Ok(MachineCredentials {
         nats: context.machine_urls.clone(),
@@ -115,6 +117,7 @@ fn issue(
         issued: now,
         expires: now.saturating_add(life),
         ring: ring.clone(),
+        mailbox,
         collects: Vec::new(),
     })
 }
@@ -124,7 +127,12 @@ pub(super) async fn renew(
     Json(request): Json<RenewRequest>,
 ) -> Result<Json<MachineCredentials>, FleetError> {
     let machine = request.check(unix_seconds()).map_err(refuse_proof)?;
-    let found = context.store.find_machine(machine.as_str()).await?.filter(|found| !found.has_left);
+    let found = context.store.find_machine(machine.as_str()).await?;
+    if found.as_ref().is_some_and(|found| found.is_revoked) {
+        return Err(FleetError::forbidden("the machine was removed from the fleet")
+            .with_hint("ask an administrator of the fleet"));
+    }
+    let found = found.filter(|found| !found.has_left);
     let found = found.ok_or_else(|| {
         FleetError::forbidden("the machine is not enrolled")
             .with_hint("enrol it again with `tenterhook fleet join`")

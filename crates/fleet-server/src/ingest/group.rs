@@ -57,7 +57,7 @@ pub(super) async fn process_group(
     for (message, machine) in messages.iter().zip(&machines) {
         let state = machine.as_ref().and_then(|machine| states.get_mut(machine.as_str()));
         let Some(state) = state else {
-            // A machine that left, or a database that was restored without it.
+            // For example, a database that was restored without the machine.
             tracing::warn!(subject = %message.subject, "evidence of an unknown machine");
             fates.push(MessageFate::Done);
             continue;
@@ -196,13 +196,14 @@ async fn send_replies(
             note: state.witnessed.as_ref().map_or_else(String::new, |known| known.note.clone()),
             collects: Vec::new(),
         };
-        bus.store(&Subject::Cosign(&state.machine), &message).await
+        bus.store(&Subject::Cosign(&bus.mailbox(&state.machine)), &message).await
     });
     for result in join_all(acknowledge).await {
         result?;
     }
     for state in replies.resend.iter().filter_map(find) {
-        bus.send(&Subject::Command(&state.machine), &MachineCommand::Resend { from: state.cursor() }).await?;
+        let mailbox = bus.mailbox(&state.machine);
+        bus.send(&Subject::Command(&mailbox), &MachineCommand::Resend { from: state.cursor() }).await?;
     }
     Ok(())
 }

@@ -68,7 +68,8 @@ fn machine_state(row: &Row) -> Option<MachineState> {
     })
 }
 
-/// Loads and locks the machines of a group, in one order for all servers.
+/// Loads and locks the machines of a group, in one order for all servers. What a machine sent before it left, or was
+/// removed, is evidence too.
 pub(crate) async fn lock_machines(
     transaction: &Transaction<'_>,
     tenant: &str,
@@ -77,7 +78,7 @@ pub(crate) async fn lock_machines(
     let sql = "select id, host, instance, origin, ledger_keys, cursor, peaks, signed_size, signed_note, \
                pending_size, pending_root, pending_note, witnessed_size, witnessed_root, witnessed_note, \
                stream_epoch, stream_sequence from machines \
-               where tenant = $1 and id = any($2) and left_at is null order by id for update";
+               where tenant = $1 and id = any($2) order by id for update";
     let sql = transaction.prepare_cached(sql).await?;
     let rows = transaction.query(&sql, &[&tenant, &machines]).await?;
     let mut states = BTreeMap::new();

@@ -9,7 +9,7 @@ use tokio_postgres::Client;
 use crate::error::FleetError;
 
 /// Version of the database schema of this server.
-pub const SCHEMA_VERSION: i32 = 3;
+pub const SCHEMA_VERSION: i32 = 4;
 
 /// One step of the schema.
 pub(super) struct Migration {
@@ -20,7 +20,8 @@ pub(super) struct Migration {
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("migrations/0001_fleet.sql") },
     Migration { version: 2, sql: include_str!("migrations/0002_alert_deliveries.sql") },
-    Migration { version: SCHEMA_VERSION, sql: include_str!("migrations/0003_policy.sql") },
+    Migration { version: 3, sql: include_str!("migrations/0003_policy.sql") },
+    Migration { version: SCHEMA_VERSION, sql: include_str!("migrations/0004_revocation.sql") },
 ];
 
 /// Name of the lock that serializes migrations.

@@ -12,6 +12,7 @@ mod migrate;
 mod operator_rows;
 mod policy_rows;
 mod pool;
+mod revocation_rows;
 mod token_rows;
 
 use std::time::{Duration, SystemTime};

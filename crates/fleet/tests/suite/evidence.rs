@@ -14,7 +14,7 @@ use crate::trial::Trial;
 /// Waits until the machine receives the cosigned checkpoint of this size.
 async fn wait_for_cosignature(machine: &Machine, size: u64) -> CosignMessage {
     for _ in 0..300 {
-        let message = machine.get_last(StreamName::Cosign, &Subject::Cosign(&machine.id)).await;
+        let message = machine.get_last(StreamName::Cosign, &Subject::Cosign(machine.mailbox())).await;
         if let Some(message) = message.and_then(|message| CosignMessage::decode(&message.payload).ok()) {
             let witness = machine.enrolled.witness.parse().unwrap();
             let cosigned = check_cosigned(&message.note, &machine.origin, &witness);
@@ -140,7 +140,8 @@ fn a_gap_is_filled_after_the_server_asked_for_it() {
     let machine = block_on(async {
         use futures_util::StreamExt as _;
         let mut machine = Machine::join(&url, &token, 1).await;
-        let mut commands = machine.nats.subscribe(Subject::Command(&machine.id).to_string()).await.unwrap();
+        let mut commands =
+            machine.nats.subscribe(Subject::Command(machine.mailbox()).to_string()).await.unwrap();
         machine.nats.flush().await.unwrap();
         machine.records.add(30, "a");
         machine.upload(0, 10).await;
