@@ -71,6 +71,8 @@ pub enum Action {
     FleetJoin,
     /// The machine leaves its fleet, whose policy then no longer applies.
     FleetLeave,
+    /// A CI runner tells its fleet that it ends. The policy stays in force on it.
+    FleetFinish,
 }
 
 /// All actions with their names on the command line and in records.
@@ -106,6 +108,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::TotpRemove, "totp remove"),
     (Action::FleetJoin, "fleet join"),
     (Action::FleetLeave, "fleet leave"),
+    (Action::FleetFinish, "fleet finish"),
 ];
 
 impl Action {
@@ -128,7 +131,7 @@ impl Action {
 
     /// Whether a user must confirm the action.
     pub(crate) fn needs_confirmation(self) -> bool {
-        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoin)
+        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoin | Self::FleetFinish)
     }
 }
 

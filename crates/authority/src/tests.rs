@@ -90,7 +90,7 @@ fn a_guarded_agent_passes_with_a_code_only_and_the_refusal_names_the_mark() {
         "`mode monitor` was requested by a guarded agent (claude-code: `node`, process 5)"
     );
     assert!(refused.hint.contains("tenterhook agent forget 5"), "{}", refused.hint);
-    for action in [Action::TotpEnroll, Action::FleetJoin, Action::FleetLeave] {
+    for action in [Action::TotpEnroll, Action::FleetJoin, Action::FleetLeave, Action::FleetFinish] {
         let admitted = gate.authority.admit(action, &caller, &Proof::default(), NOW);
         assert!(admitted.is_err(), "{action}: it could lock its person out, or choose its own policy");
     }
@@ -200,6 +200,7 @@ fn a_user_joins_a_fleet_without_proof_but_leaves_it_only_with_one() {
     let gate = gate();
     let admit = |action, proof: &Proof| gate.authority.admit(action, &caller(), proof, NOW);
     assert!(admit(Action::FleetJoin, &Proof::default()).is_ok());
+    assert!(admit(Action::FleetFinish, &Proof::default()).is_ok());
     assert!(admit(Action::FleetLeave, &Proof::default()).is_err());
     assert!(admit(Action::FleetLeave, &typed()).is_ok());
 }

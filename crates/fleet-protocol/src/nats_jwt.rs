@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::base32;
-use crate::machine_id::MachineId;
 use crate::mailbox::Mailbox;
 use crate::nkey::{NkeyKind, NkeyPair, NkeyPublic};
 use crate::subject::{Ring, StreamName, Subject};
@@ -242,6 +241,7 @@ fn sign(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine_id::MachineId;
 
     fn pair(kind: NkeyKind, seed: u8) -> NkeyPair {
         NkeyPair::from_seed(kind, &[seed; 32])

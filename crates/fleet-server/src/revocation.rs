@@ -6,6 +6,7 @@
 //! their connections. Credentials expire, so a key is named only as long as a token for it could be valid.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -28,16 +29,39 @@ const ISSUE_RACE_SECONDS: u64 = 300;
 /// Sends the tokens of the machines' accounts to NATS.
 #[derive(Clone)]
 pub(crate) struct RevocationSender {
-    pub(crate) client: async_nats::Client,
-    pub(crate) keys: Arc<FleetKeys>,
-    pub(crate) store: Store,
+    client: async_nats::Client,
+    keys: Arc<FleetKeys>,
+    store: Store,
     /// Longest life of a machine's credentials.
-    pub(crate) credential_life: Duration,
+    credential_life: Duration,
+    /// Whether NATS has not received the last removal.
+    is_behind: Arc<AtomicBool>,
 }
 
 impl RevocationSender {
+    pub(crate) fn new(
+        client: async_nats::Client,
+        keys: Arc<FleetKeys>,
+        store: Store,
+        credential_life: Duration,
+    ) -> Self {
+        Self { client, keys, store, credential_life, is_behind: Arc::default() }
+    }
+
+    /// Sends the token of a tenant. If that fails, it is sent as soon as NATS can be reached. Returns whether it was sent.
+    pub(crate) async fn send_soon(&self, tenant: &str) -> bool {
+        match self.send(tenant).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(tenant, %error, "NATS does not know a removed machine yet");
+                self.is_behind.store(true, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
     /// Sends the token of a tenant, if it names a key.
-    pub(crate) async fn send(&self, tenant: &str) -> Result<(), FleetError> {
+    async fn send(&self, tenant: &str) -> Result<(), FleetError> {
         let revoked = self.store.revoked_keys(tenant, self.credential_life).await?;
         if revoked.is_empty() {
             return Ok(());
@@ -69,18 +93,12 @@ pub(crate) async fn run_revocations(
 ) {
     let (mut sent, mut connections) = (None::<tokio::time::Instant>, 0);
     loop {
-        let seen = sender.client.statistics().connects.load(std::sync::atomic::Ordering::Relaxed);
-        let is_due = sent.is_none_or(|sent| sent.elapsed() >= REPEAT_INTERVAL) || seen != connections;
-        if is_due {
-            let mut failed = false;
+        let seen = sender.client.statistics().connects.load(Ordering::Relaxed);
+        let is_late = sent.is_none_or(|sent| sent.elapsed() >= REPEAT_INTERVAL);
+        if sender.is_behind.swap(false, Ordering::Relaxed) || is_late || seen != connections {
+            (sent, connections) = (Some(tokio::time::Instant::now()), seen);
             for tenant in &tenants {
-                if let Err(error) = sender.send(tenant).await {
-                    tracing::warn!(tenant, %error, "removed machines cannot be sent to NATS, trying again");
-                    failed = true;
-                }
-            }
-            if !failed {
-                (sent, connections) = (Some(tokio::time::Instant::now()), seen);
+                sender.send_soon(tenant).await;
             }
         }
         tokio::select! {

@@ -49,6 +49,9 @@ pub struct FleetEnrolment {
     pub policy_threshold: u32,
     /// Time of joining, in Unix seconds.
     pub joined: u64,
+    /// Whether the machine is a CI runner, which uploads its records before it leaves.
+    #[serde(default)]
+    pub ephemeral: bool,
     /// The program that joined, which the daemon starts as the connector.
     pub program: PathBuf,
 }
@@ -292,6 +295,7 @@ pub(crate) mod tests {
             policy_keys: vec![],
             policy_threshold: 0,
             joined: 1,
+            ephemeral: false,
             program: "/usr/bin/tenterhook-fleet".into(),
         };
         dir.store_enrolment(&key, &StoredCredentials { received: 1, credentials }, &enrolment).unwrap();

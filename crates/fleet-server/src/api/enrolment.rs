@@ -59,9 +59,10 @@ pub(super) async fn enrol(
     let credentials = issue(&context, &machine, &request.machine_key, &token.tenant, &ring, token.ci)?;
     let detail =
         json!({ "machine": machine, "host": request.host, "token": token.id, "origin": request.origin });
-    context.actions.record(&token.tenant, machine.as_str(), "enrol", detail).await?;
+    let action = (token.tenant.as_str(), machine.as_str(), "enrol");
+    context.actions.record_in(&transaction, action, detail).await?;
+    let roots = Store::policy_roots_in(&transaction, &token.tenant).await?;
     transaction.commit().await?;
-    let roots = context.store.policy_roots(&token.tenant).await?;
     Ok(Json(EnrolResponse {
         machine,
         tenant: token.tenant,
@@ -131,6 +132,12 @@ pub(super) async fn renew(
     if found.as_ref().is_some_and(|found| found.is_revoked) {
         return Err(FleetError::forbidden("the machine was removed from the fleet")
             .with_hint("ask an administrator of the fleet"));
+    }
+    if let Some(until) = found.as_ref().and_then(|found| found.suspended_until) {
+        let until = jiff::Timestamp::try_from(until).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        return Err(FleetError::forbidden(format!(
+            "the machine uploaded more than it may in a day; it may continue at {until:.0}"
+        )));
     }
     let found = found.filter(|found| !found.has_left);
     let found = found.ok_or_else(|| {

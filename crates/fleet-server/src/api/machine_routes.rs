@@ -34,10 +34,6 @@ pub(super) async fn revoke(
     let detail = json!({ "machine": machine, "reason": reason });
     context.actions.record(tenant, &request.actor, "machine-revoke", detail).await?;
     context.store.revoke_machine((tenant, &machine), &request.actor, reason.as_deref()).await?;
-    // If NATS cannot be reached now, it is tried again until it is told.
-    let sent = context.revocations.send(tenant).await;
-    if let Err(error) = &sent {
-        tracing::warn!(tenant, machine, %error, "a removed machine cannot be sent to NATS yet");
-    }
-    Ok(Json(json!({ "machine": machine, "disconnected": sent.is_ok() })))
+    let is_disconnected = context.revocations.send_soon(tenant).await;
+    Ok(Json(json!({ "machine": machine, "disconnected": is_disconnected })))
 }

@@ -79,6 +79,7 @@ pub(crate) fn router(context: SharedContext) -> Router {
         .route("/v1/machines", get(read_routes::machines))
         .route("/v1/machines/{name}/revoke", post(machine_routes::revoke))
         .route("/v1/decisions", get(read_routes::decisions))
+        .route("/v1/decisions/export", get(read_routes::export))
         .route("/v1/counts", get(read_routes::counts))
         .route("/v1/policy", get(policy_routes::status))
         .route("/v1/policy/signers", post(policy_routes::set_roots))

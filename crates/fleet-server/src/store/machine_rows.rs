@@ -38,6 +38,9 @@ pub struct MachineRow {
     /// Time at which an operator removed it.
     #[serde(serialize_with = "serialize_optional_time")]
     pub revoked: Option<SystemTime>,
+    /// Until when it is suspended because it uploaded too much.
+    #[serde(serialize_with = "serialize_optional_time")]
+    pub suspended_until: Option<SystemTime>,
     /// Time of its last message.
     #[serde(serialize_with = "serialize_time")]
     pub last_seen: SystemTime,
@@ -77,6 +80,10 @@ pub(crate) struct EnrolledMachine {
     pub(crate) ci: bool,
     pub(crate) has_left: bool,
     pub(crate) is_revoked: bool,
+    /// Number of stored records.
+    pub(crate) cursor: u64,
+    /// Until when the machine is suspended, if it is.
+    pub(crate) suspended_until: Option<SystemTime>,
 }
 
 fn machine_row(row: &Row) -> MachineRow {
@@ -91,6 +98,7 @@ fn machine_row(row: &Row) -> MachineRow {
         joined: row.get("joined"),
         left: row.get("left_at"),
         revoked: row.get("revoked_at"),
+        suspended_until: row.get("suspended_until"),
         last_seen: row.get("last_seen"),
         records: unsigned(row.get("cursor")),
         witnessed: unsigned(row.get("witnessed_size")),
@@ -164,8 +172,8 @@ impl Store {
 
     /// Returns an enrolled machine.
     pub(crate) async fn find_machine(&self, id: &str) -> Result<Option<EnrolledMachine>, FleetError> {
-        let sql = "select tenant, instance, ring, ci, left_at is not null, revoked_at is not null \
-                   from machines where id = $1";
+        let sql = "select tenant, instance, ring, ci, left_at is not null, revoked_at is not null, \
+                   case when suspended_until > now() then suspended_until end, cursor from machines where id = $1";
         let row = self.client().await?.query_opt(sql, &[&id]).await?;
         Ok(row.map(|row| EnrolledMachine {
             tenant: row.get(0),
@@ -174,6 +182,8 @@ impl Store {
             ci: row.get(3),
             has_left: row.get(4),
             is_revoked: row.get(5),
+            suspended_until: row.get(6),
+            cursor: unsigned(row.get(7)),
         }))
     }
 

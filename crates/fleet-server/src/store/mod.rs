@@ -6,7 +6,9 @@ mod action_rows;
 mod alert_rows;
 mod approval_rows;
 mod decision_rows;
+mod delivery_rows;
 pub(crate) mod evidence_rows;
+mod export_rows;
 mod machine_rows;
 mod migrate;
 mod operator_rows;
@@ -23,14 +25,16 @@ pub use alert_rows::AlertRow;
 pub(crate) use alert_rows::{raise as raise_alert, storable};
 pub use approval_rows::ApprovalRow;
 pub use decision_rows::{DecisionFilter, FleetDecision, HourlyRow};
+pub(crate) use delivery_rows::DeliveryKind;
 pub(crate) use evidence_rows::{self as evidence, EvidenceWrites};
+pub(crate) use export_rows::ExportPage;
 pub use machine_rows::MachineRow;
 pub(crate) use machine_rows::NewMachine;
 pub use migrate::SCHEMA_VERSION;
 pub(crate) use operator_rows::operator_id;
 pub use operator_rows::{OperatorRole, OperatorRow};
 pub use policy_rows::{BundleRow, CandidateTotals, PolicyRoots, RingVersions, RolloutRow};
-pub use pool::{PostgresOptions, Store};
+pub use pool::{DEFAULT_DATABASE_CONNECTIONS, PostgresOptions, Store};
 pub use token_rows::{NewToken, TokenRow};
 
 /// Returns the current time in Unix seconds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Machines that an operator has removed.
+//! Machines that an operator has removed, and those that are suspended.
 
 use std::time::Duration;
 
@@ -43,14 +43,16 @@ impl Store {
         Ok(changed == 1)
     }
 
-    /// Returns the keys of removed machines whose credentials may not have expired, with the time of the removal.
+    /// Returns the keys of removed machines whose credentials may not have expired, and of suspended ones, with the time of
+    /// the removal or suspension.
     pub(crate) async fn revoked_keys(
         &self,
         tenant: &str,
         life: Duration,
     ) -> Result<Vec<(NkeyPublic, u64)>, FleetError> {
-        let sql = "select nkey, ceil(extract(epoch from revoked_at))::bigint from machines where tenant = $1 \
-                   and revoked_at > now() - make_interval(secs => $2) order by revoked_at desc limit $3";
+        let sql = "select nkey, ceil(extract(epoch from greatest(revoked_at, suspended_at)))::bigint as at from machines \
+                   where tenant = $1 and (revoked_at > now() - make_interval(secs => $2) or suspended_until > now()) \
+                   order by at desc limit $3";
         // Another copy of the server may have issued a token a moment later.
         let seconds = (life + Duration::from_mins(10)).as_secs_f64();
         let rows = self.client().await?.query(sql, &[&tenant, &seconds, &MAX_REVOKED_KEYS]).await?;

@@ -134,6 +134,7 @@ impl DaemonHome {
             policy_keys: vec![],
             policy_threshold: 0,
             joined: 1,
+            ephemeral: false,
             program: PROGRAM.into(),
         };
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();

@@ -53,6 +53,17 @@ fn records_arrive_once_are_cosigned_and_survive_a_restart_of_everything() {
     assert_eq!(numbers, [39, 29, 19, 9]);
     let counted = trial.query("select sum(calls) from hourly_counts");
     assert_eq!(counted[0][0].as_deref(), Some("65"));
+    let hours = trial.json(&["counts", "--since", "2026-11-01"]);
+    let denied = hours["counts"].as_array().unwrap().iter().find(|row| row["verdict"] == "deny").unwrap();
+    assert_eq!((&denied["hour"], &denied["calls"]), (&"2026-11-15T07:00:00.000Z".into(), &6.into()));
+    for filter in
+        [["--user", "dev"], ["--harness", "claude-code"], ["--rule", "remote-code"], ["--path", "/home/dev"]]
+    {
+        let found = trial.json(&["decisions", filter[0], filter[1]]);
+        assert_eq!(found["decisions"].as_array().unwrap().len(), 6, "{filter:?}");
+    }
+    assert!(trial.json(&["decisions", "--user", "root"])["decisions"].as_array().unwrap().is_empty());
+    assert_eq!(trial.run_as("default", &["decisions", "--verdict", "denied"]).status.code(), Some(2));
     assert_eq!(trial.json(&["alerts"])["alerts"].as_array().unwrap().len(), 0);
 
     let port = url.rsplit(':').next().unwrap().to_owned();
