@@ -113,6 +113,7 @@ pub(crate) fn join_fleet(test: &TestContext) {
         policy_keys: SIGNERS.iter().map(|(name, seed)| public(name, *seed)).collect(),
         policy_threshold: 1,
         joined: 0,
+        ephemeral: false,
         program: "/nonexistent/tenterhook-fleet".into(),
     };
     test.write("home/fleet/enrolment.json", &serde_json::to_string(&enrolment).unwrap());

@@ -74,6 +74,8 @@ pub enum Action {
     FleetJoinUnconfirmed,
     /// The machine leaves its fleet, whose policy then no longer applies.
     FleetLeave,
+    /// A CI runner tells its fleet that it ends. The policy stays in force on it.
+    FleetFinish,
 }
 
 /// All actions with their names on the command line and in records.
@@ -110,6 +112,7 @@ const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::FleetJoin, "fleet join"),
     (Action::FleetJoinUnconfirmed, "fleet join unconfirmed"),
     (Action::FleetLeave, "fleet leave"),
+    (Action::FleetFinish, "fleet finish"),
 ];
 
 impl Action {
@@ -132,7 +135,7 @@ impl Action {
 
     /// Whether a user must confirm the action.
     pub(crate) fn needs_confirmation(self) -> bool {
-        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoinUnconfirmed)
+        !matches!(self, Self::TotpEnroll | Self::KeySeal | Self::FleetJoinUnconfirmed | Self::FleetFinish)
     }
 }
 

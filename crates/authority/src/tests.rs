@@ -90,7 +90,8 @@ fn a_guarded_agent_passes_with_a_code_only_and_the_refusal_names_the_mark() {
         "`mode monitor` was requested by a guarded agent (claude-code: `node`, process 5)"
     );
     assert!(refused.hint.contains("tenterhook agent forget 5"), "{}", refused.hint);
-    for action in [Action::TotpEnroll, Action::FleetJoin, Action::FleetJoinUnconfirmed, Action::FleetLeave] {
+    let fleet = [Action::FleetJoin, Action::FleetJoinUnconfirmed, Action::FleetLeave, Action::FleetFinish];
+    for action in fleet.into_iter().chain([Action::TotpEnroll]) {
         let admitted = gate.authority.admit(action, &caller, &Proof::default(), NOW);
         assert!(admitted.is_err(), "{action}: it could lock its person out, or choose its own policy");
     }
@@ -204,6 +205,7 @@ fn only_a_fleet_that_cannot_weaken_protection_is_joined_without_proof() {
         assert!(admit(action, &Proof::default()).is_err(), "{action}");
         assert!(admit(action, &typed()).is_ok(), "{action}");
     }
+    assert!(admit(Action::FleetFinish, &Proof::default()).is_ok());
 }
 
 #[test]

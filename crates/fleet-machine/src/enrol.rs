@@ -30,6 +30,8 @@ pub struct JoinOptions {
     pub version: String,
     /// The program that the daemon starts as the connector.
     pub program: PathBuf,
+    /// Whether the machine is a CI runner, which uploads its records before it leaves.
+    pub ephemeral: bool,
 }
 
 /// Error for a machine that cannot join or leave a fleet.
@@ -102,11 +104,21 @@ pub fn join(options: &JoinOptions) -> Result<FleetEnrolment, EnrolError> {
         policy_keys: response.policy_keys,
         policy_threshold: response.policy_threshold,
         joined: host::now(),
+        ephemeral: options.ephemeral,
         program: options.program.clone(),
     };
     let credentials = StoredCredentials { received: host::now(), credentials: response.credentials };
     fleet.store_enrolment(&key, &credentials, &enrolment)?;
     Ok(enrolment)
+}
+
+/// Tells the server that this CI runner ends. The membership and the policy stay until the runner is gone.
+pub fn finish(fleet: &FleetDir) -> Result<(), EnrolError> {
+    let enrolment = fleet.enrolment()?.ok_or(FleetStateError::NotEnrolled)?;
+    let server = ServerClient::new(&enrolment.server, enrolment.server_ca.as_deref())?;
+    let request = LeaveRequest::new(&fleet.machine_key()?, host::now());
+    server.post::<_, LeaveAnswer>(LeaveRequest::PATH, &request)?;
+    Ok(())
 }
 
 /// Leaves the fleet. The membership is removed even if the server is not reachable; its error is returned then.

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use tenterhook_fleet_bundle::Trust;
-use tenterhook_fleet_protocol::{BundleReport, MachineId, Ring, Subject};
+use tenterhook_fleet_protocol::{BundleReport, Mailbox, Ring, Subject};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::approval_relay::ApprovalRelay;
+use crate::backoff::random_below;
 use crate::bus::{Bus, NatsError};
 use crate::daemon_call::DaemonCall;
 use crate::policy_sync::PolicySync;
@@ -20,6 +21,11 @@ use crate::policy_sync::PolicySync;
 const APPROVAL_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval at which the policy in force is looked up.
 const REPORT_INTERVAL: Duration = Duration::from_mins(1);
+/// Interval at which the pointer of the ring is read, in case a message about it was lost.
+const LOOK_INTERVAL: Duration = Duration::from_mins(20);
+/// Shortest time between two readings of the pointer, and the time over which machines spread them.
+const MIN_LOOK_INTERVAL: Duration = Duration::from_secs(2);
+const LOOK_SPREAD: Duration = Duration::from_secs(1);
 /// Pause after the message bus refused a subscription.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
@@ -35,7 +41,7 @@ pub(crate) struct FleetDuties {
 pub(crate) struct DutyContext {
     pub(crate) bus: Bus,
     pub(crate) daemon: DaemonCall,
-    pub(crate) machine: MachineId,
+    pub(crate) mailbox: Mailbox,
     pub(crate) ring: Ring,
     /// What the enrolment trusts; `None` if the fleet signs no policy.
     pub(crate) trust: Option<Trust>,
@@ -71,8 +77,15 @@ async fn sync_policy(
     let mut pointers = bus.subscribe(Subject::Policy(ring)).await?;
     let mut sync = PolicySync::new(daemon.clone(), trust.clone());
     sync.look(bus, ring).await?;
+    let mut look_at = Instant::now() + LOOK_INTERVAL / 2 + random_below(LOOK_INTERVAL / 2);
+    let mut looked = Instant::now();
     let mut report_at = Instant::now();
     loop {
+        if Instant::now() >= look_at {
+            sync.look(bus, ring).await?;
+            looked = Instant::now();
+            look_at = looked + LOOK_INTERVAL / 2 + random_below(LOOK_INTERVAL / 2);
+        }
         if Instant::now() >= report_at {
             let report = sync.report().await;
             sender.send_if_modified(|known| {
@@ -82,10 +95,11 @@ async fn sync_policy(
             });
             report_at = Instant::now() + REPORT_INTERVAL;
         }
-        let next = sync.due().map_or(report_at, |due| due.min(report_at));
+        let next = sync.due().map_or(report_at, |due| due.min(report_at)).min(look_at);
         tokio::select! {
             message = pointers.next() => match message {
-                Some(message) => sync.note_pointer(&message.payload, ring),
+                // Another machine can send this message too. What counts is the stored pointer, and it is read only so often.
+                Some(_) => look_at = look_at.min(Instant::now().max(looked + MIN_LOOK_INTERVAL) + random_below(LOOK_SPREAD)),
                 None => return Ok(()),
             },
             () = tokio::time::sleep_until(next.into()) => {
@@ -98,9 +112,9 @@ async fn sync_policy(
 }
 
 async fn relay_approvals(context: &DutyContext) -> Result<(), NatsError> {
-    let DutyContext { bus, daemon, machine, .. } = context;
-    let mut answers = bus.subscribe(Subject::Answer(machine)).await?;
-    let mut relay = ApprovalRelay::new(daemon.clone(), machine.clone());
+    let DutyContext { bus, daemon, mailbox, .. } = context;
+    let mut answers = bus.subscribe(Subject::Answer(mailbox)).await?;
+    let mut relay = ApprovalRelay::new(daemon.clone(), mailbox.machine().clone());
     loop {
         tokio::select! {
             message = answers.next() => match message {

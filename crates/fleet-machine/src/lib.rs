@@ -21,7 +21,7 @@ mod upload;
 
 pub use connector::{ConnectorError, ConnectorOptions, ConnectorTiming, HealthProbe, run};
 pub use daemon_call::{DaemonCall, DaemonRequest};
-pub use enrol::{EnrolError, JoinOptions, join, leave};
+pub use enrol::{EnrolError, JoinOptions, finish, join, leave};
 pub use ledger_source::{LedgerSource, SourceError};
 pub use server_client::{ServerClient, ServerError};
 pub use upload::{PublishOutcome, UploadProgress};

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::machine_id::{InstanceId, MachineId};
+use crate::mailbox::Mailbox;
 use crate::messages::FleetMessage;
 use crate::nkey::{NkeyKind, NkeyPair, NkeyPublic};
 use crate::subject::Ring;
@@ -99,6 +100,8 @@ pub struct MachineCredentials {
     pub expires: u64,
     /// Ring of the machine.
     pub ring: Ring,
+    /// Where the machine receives messages that are for it alone. It has a secret.
+    pub mailbox: Mailbox,
     /// What the organisation collects beyond the envelopes of records; shown to the user.
     #[serde(default)]
     pub collects: Vec<String>,
@@ -343,6 +346,10 @@ mod tests {
             issued: 1_000_000,
             expires: 1_086_400,
             ring: "all".parse().unwrap(),
+            mailbox: Mailbox::derive(
+                &NkeyPair::from_seed(NkeyKind::Account, &[1; 32]),
+                &MachineId::of_key(&NkeyPair::from_seed(NkeyKind::User, &[1; 32]).public()),
+            ),
             collects: vec![],
         };
         assert_eq!(credentials.renew_at(500), 500 + 43_200);

@@ -14,6 +14,7 @@ mod bytes_reader;
 mod cosign;
 mod enrolment;
 mod machine_id;
+mod mailbox;
 mod messages;
 mod nats_jwt;
 mod nkey;
@@ -30,10 +31,13 @@ pub use enrolment::{
     PossessionError, RenewRequest,
 };
 pub use machine_id::{InstanceId, MachineId, ParseMachineIdError, Partition};
+pub use mailbox::{Mailbox, ParseMailboxError};
 pub use messages::{
     ApprovalRequest, BacktestCounts, BundleReport, CosignMessage, FleetMessage, HarnessReport,
     MAX_MESSAGE_BYTES, MachineCommand, MachineStatus, MessageError, PolicyPointer, RefusedBundle,
 };
-pub use nats_jwt::{JwtError, NatsPermissions, account_jwt, machine_permissions, operator_jwt, user_jwt};
+pub use nats_jwt::{
+    AccountRole, JwtError, NatsPermissions, account_jwt, machine_permissions, operator_jwt, user_jwt,
+};
 pub use nkey::{NkeyKind, NkeyPair, NkeyPublic, ParseNkeyError};
 pub use subject::{ParseRingError, Ring, StreamName, Subject};

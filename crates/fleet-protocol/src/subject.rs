@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::machine_id::{MachineId, Partition};
+use crate::mailbox::Mailbox;
 
 /// Maximum length of a ring's name.
 const MAX_RING_CHARS: usize = 40;
@@ -27,14 +28,15 @@ pub enum Subject<'a> {
     /// Approval requests from a machine.
     Ask(&'a MachineId),
     /// Signed answers to a machine's approval requests.
-    Answer(&'a MachineId),
+    Answer(&'a Mailbox),
     /// Commands from the server to one machine.
-    Command(&'a MachineId),
-    /// Commands from the server to all machines. Machines trust nothing in them.
+    Command(&'a Mailbox),
+    /// Commands from the server to all machines. Any machine can send one, so machines trust nothing in them.
     CommandAll,
     /// The last cosigned checkpoint of a machine.
-    Cosign(&'a MachineId),
-    /// The policy pointer of a ring.
+    Cosign(&'a Mailbox),
+    /// The policy pointer of a ring. Any machine can send a message on it, so machines take it as a hint to read the
+    /// stored pointer.
     Policy(&'a Ring),
     /// A policy bundle by the SHA-256 of its bytes, in hexadecimal.
     Bundle(&'a str),
@@ -68,10 +70,10 @@ impl fmt::Display for Subject<'_> {
             Self::Evidence(machine) => write!(f, "th.ev.{}.{machine}", machine.partition()),
             Self::Status(machine) => write!(f, "th.st.{machine}"),
             Self::Ask(machine) => write!(f, "th.ask.{machine}"),
-            Self::Answer(machine) => write!(f, "th.ans.{machine}"),
-            Self::Command(machine) => write!(f, "th.cmd.{machine}"),
+            Self::Answer(mailbox) => write!(f, "th.ans.{mailbox}"),
+            Self::Command(mailbox) => write!(f, "th.cmd.{mailbox}"),
             Self::CommandAll => f.write_str("th.cmd.all"),
-            Self::Cosign(machine) => write!(f, "th.cosign.{machine}"),
+            Self::Cosign(mailbox) => write!(f, "th.cosign.{mailbox}"),
             Self::Policy(ring) => write!(f, "th.pol.{ring}"),
             Self::Bundle(sha256) => write!(f, "th.bundle.{sha256}"),
         }
@@ -88,7 +90,9 @@ impl Subject<'_> {
                 let machine: MachineId = machine.parse().ok()?;
                 (machine.partition().to_string() == *partition).then_some(machine)
             }
-            ["th", "st" | "ask" | "ans" | "cmd" | "cosign", machine] => machine.parse().ok(),
+            ["th", "st" | "ask", machine] | ["th", "ans" | "cmd" | "cosign", machine, _] => {
+                machine.parse().ok()
+            }
             _ => None,
         }
     }
@@ -105,8 +109,8 @@ impl StreamName {
         match self {
             Self::Evidence(partition) => vec![format!("th.ev.{partition}.>")],
             Self::Status => vec!["th.st.*".to_owned()],
-            Self::Approvals => vec!["th.ask.*".to_owned(), "th.ans.*".to_owned()],
-            Self::Cosign => vec!["th.cosign.*".to_owned()],
+            Self::Approvals => vec!["th.ask.*".to_owned(), "th.ans.*.*".to_owned()],
+            Self::Cosign => vec!["th.cosign.*.*".to_owned()],
             Self::Policy => vec!["th.pol.*".to_owned()],
             Self::Bundle => vec!["th.bundle.*".to_owned()],
         }
@@ -180,12 +184,14 @@ mod tests {
     #[test]
     fn the_machine_of_a_subject_is_found_and_a_wrong_partition_is_refused() {
         let machine = MachineId::of_key(&NkeyPair::from_seed(NkeyKind::User, &[9; 32]).public());
-        for subject in [Subject::Evidence(&machine), Subject::Status(&machine), Subject::Cosign(&machine)] {
+        let account = NkeyPair::from_seed(NkeyKind::Account, &[1; 32]);
+        let mailbox = Mailbox::derive(&account, &machine);
+        for subject in [Subject::Evidence(&machine), Subject::Status(&machine), Subject::Cosign(&mailbox)] {
             assert_eq!(Subject::machine_of(&subject.to_string()), Some(machine.clone()));
         }
         let own = machine.partition().number();
         let other = format!("th.ev.{}.{machine}", (own + 1) % 8);
-        for text in [other.as_str(), "th.ev.0", "th.cmd.all", "th.st.*", ""] {
+        for text in [other.as_str(), "th.ev.0", "th.cmd.all", "th.st.*", "", &format!("th.cmd.{machine}")] {
             assert_eq!(Subject::machine_of(text), None, "{text}");
         }
     }

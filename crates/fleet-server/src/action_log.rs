@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use deadpool_postgres::GenericClient;
 use serde_json::Value;
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_ledger::{Ledger, LedgerEntry, LedgerOptions, Reader};
@@ -49,6 +50,29 @@ impl ActionLog {
         action: &str,
         detail: Value,
     ) -> Result<(), FleetError> {
+        let record = self.append((tenant, actor, action), &detail).await?;
+        let client = self.store.client().await?;
+        Store::insert_action(&client, (tenant, actor, action), &detail, (&self.origin, record)).await
+    }
+
+    /// Records an action on a connection that the caller has, because a caller that waits for a second one while it holds
+    /// the first could wait for ever.
+    pub(crate) async fn record_in<C: GenericClient>(
+        &self,
+        client: &C,
+        action: (&str, &str, &str),
+        detail: Value,
+    ) -> Result<(), FleetError> {
+        let record = self.append(action, &detail).await?;
+        Store::insert_action(client, action, &detail, (&self.origin, record)).await
+    }
+
+    /// Appends an action to the ledger. Returns the number of the record.
+    async fn append(
+        &self,
+        (tenant, actor, action): (&str, &str, &str),
+        detail: &Value,
+    ) -> Result<i64, FleetError> {
         let (random, ms) = (u128::from_be_bytes(random_bytes()?), now_ms());
         let id = EventId::from_parts(ms, random);
         let recorded = serde_json::json!({ "tenant": tenant, "detail": detail });
@@ -61,8 +85,6 @@ impl ActionLog {
         let appended =
             appended.map_err(|error| FleetError::internal(format!("ledger of actions: {error}")))?;
         tracing::info!(tenant, actor, action, "recorded an action");
-        self.store
-            .insert_action((tenant, actor, action), &detail, (&self.origin, signed(appended.seq())))
-            .await
+        Ok(signed(appended.seq()))
     }
 }

@@ -11,15 +11,18 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::action_log::ActionLog;
-use crate::alert_delivery::{AlertTarget, run_alert_delivery};
 use crate::alert_watch::run_alert_watch;
 use crate::api::{ApiContext, ProxyIdentity, read_ca, router};
-use crate::bus::{BusOptions, TenantBus};
+use crate::bus::{BusOptions, TenantBus, connect_revoker};
 use crate::error::FleetError;
 use crate::files::create_dir;
+use crate::http_server::serve_http;
 use crate::ingest::{IngestContext, run_ingest, wait_for_stop};
 use crate::keys::FleetKeys;
+use crate::otlp_export::run_otlp_export;
+use crate::revocation::{RevocationSender, run_revocations};
 use crate::store::{OperatorRole, PostgresOptions, Store, operator_id};
+use crate::webhook_delivery::{DeliveredMessages, WebhookTarget, run_deliveries};
 
 /// How long requests and groups of batches have to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,9 +46,19 @@ pub struct ServiceOptions {
     /// Life of a machine's credentials.
     pub credential_life: Duration,
     /// Where alerts are delivered.
-    pub alert_targets: Vec<AlertTarget>,
+    pub alert_targets: Vec<WebhookTarget>,
+    /// Where waiting approvals are announced.
+    pub approval_targets: Vec<WebhookTarget>,
+    /// URL at which approvers reach the server.
+    pub public_url: Option<String>,
     /// A machine without a message for this long raises an alert.
     pub silent_after: Duration,
+    /// Maximum number of bytes that a machine may upload in a day.
+    pub max_upload_bytes: u64,
+    /// Whether the streams of evidence are read again from their start.
+    pub replay_streams: bool,
+    /// URL of an OpenTelemetry collector that receives decisions.
+    pub otlp_endpoint: Option<String>,
 }
 
 /// A server that is ready to run.
@@ -54,7 +67,9 @@ pub struct FleetService {
     state: PathBuf,
     context: Arc<ApiContext>,
     silent_after: Duration,
-    alert_targets: Vec<AlertTarget>,
+    max_upload_bytes: u64,
+    otlp_endpoint: Option<String>,
+    deliveries: Vec<(WebhookTarget, DeliveredMessages)>,
 }
 
 impl FleetService {
@@ -63,8 +78,12 @@ impl FleetService {
         let store = Store::open(options.postgres).await?;
         let mut buses = Vec::new();
         for tenant in options.keys.tenants() {
-            let Some(account) = options.keys.account(tenant) else { continue };
-            buses.push(TenantBus::open(tenant, account, &options.bus).await?);
+            let Some(accounts) = options.keys.accounts(tenant) else { continue };
+            let bus = TenantBus::open(tenant, accounts, &options.bus).await?;
+            if options.replay_streams {
+                bus.replay_evidence().await?;
+            }
+            buses.push(bus);
         }
         create_dir(&options.state, 0o700)?;
         let actions = ActionLog::open(&options.state.join("ledger"), store.clone())?;
@@ -74,7 +93,11 @@ impl FleetService {
         })?;
         let urls =
             if options.bus.machine_urls.is_empty() { &options.bus.urls } else { &options.bus.machine_urls };
+        let revoker = connect_revoker(&options.keys, &options.bus).await?;
+        let revocations =
+            RevocationSender::new(revoker, options.keys.clone(), store.clone(), options.credential_life);
         let context = ApiContext {
+            revocations,
             store,
             keys: options.keys,
             actions,
@@ -85,8 +108,23 @@ impl FleetService {
             proxy: options.proxy,
             has_https: options.has_https,
         };
-        let (silent_after, alert_targets) = (options.silent_after, options.alert_targets);
-        Ok(Self { listener, state: options.state, context: Arc::new(context), silent_after, alert_targets })
+        let ServiceOptions { silent_after, alert_targets, approval_targets, max_upload_bytes, .. } = options;
+        let otlp_endpoint = options.otlp_endpoint;
+        let address = listener.local_addr().map_err(|error| FleetError::internal(error.to_string()))?;
+        let public_url = options.public_url.unwrap_or_else(|| format!("http://{address}"));
+        let approvals = DeliveredMessages::Approvals(public_url.into());
+        let deliveries = (alert_targets.into_iter().map(|target| (target, DeliveredMessages::Alerts)))
+            .chain(approval_targets.into_iter().map(|target| (target, approvals.clone())))
+            .collect();
+        Ok(Self {
+            listener,
+            state: options.state,
+            context: Arc::new(context),
+            silent_after,
+            max_upload_bytes,
+            otlp_endpoint,
+            deliveries,
+        })
     }
 
     /// Returns the address of the HTTP API.
@@ -129,31 +167,29 @@ impl FleetService {
             store: context.store.clone(),
             witness: Arc::new(context.keys.witness().clone()),
             stop: stop.clone(),
+            revocations: context.revocations.clone(),
+            max_upload_bytes: self.max_upload_bytes,
+            has_collector: self.otlp_endpoint.is_some(),
         };
-        let tenants: Vec<String> = context.keys.tenants().map(ToOwned::to_owned).collect();
-        for target in self.alert_targets {
-            tokio::spawn(run_alert_delivery(context.store.clone(), tenants.clone(), target, stop.clone()));
+        if let Some(endpoint) = self.otlp_endpoint {
+            tokio::spawn(run_otlp_export(context.store.clone(), endpoint, stop.clone()));
         }
+        let tenants: Vec<String> = context.keys.tenants().map(ToOwned::to_owned).collect();
+        for delivery in self.deliveries {
+            tokio::spawn(run_deliveries(context.store.clone(), tenants.clone(), delivery, stop.clone()));
+        }
+        tokio::spawn(run_revocations(context.revocations.clone(), tenants.clone(), stop.clone()));
         let ingest = tokio::spawn(run_ingest(ingest, context.buses.clone()));
         let watch =
             tokio::spawn(run_alert_watch(context.store.clone(), tenants, self.silent_after, stop.clone()));
-        let app = router(self.context.clone()).into_make_service_with_connect_info::<SocketAddr>();
-        let mut http_stop = stop.clone();
-        let http = tokio::spawn(async move {
-            let stopped = async move { wait_for_stop(&mut http_stop).await };
-            axum::serve(self.listener, app).with_graceful_shutdown(stopped).await
-        });
+        let http = tokio::spawn(serve_http(self.listener, router(self.context.clone()), stop.clone()));
         let mut stop = stop;
         wait_for_stop(&mut stop).await;
         let finish = async {
-            for (what, task) in [("ingest", ingest), ("alerts", watch)] {
+            for (what, task) in [("ingest", ingest), ("alerts", watch), ("HTTP", http)] {
                 if let Err(error) = task.await {
                     tracing::error!(what, %error, "a task failed");
                 }
-            }
-            match http.await {
-                Ok(Ok(())) => {}
-                other => tracing::error!(?other, "the HTTP API failed"),
             }
         };
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, finish).await.is_err() {

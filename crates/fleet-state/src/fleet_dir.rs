@@ -49,6 +49,9 @@ pub struct FleetEnrolment {
     pub policy_threshold: u32,
     /// Time of joining, in Unix seconds.
     pub joined: u64,
+    /// Whether the machine is a CI runner, which uploads its records before it leaves.
+    #[serde(default)]
+    pub ephemeral: bool,
     /// The program that joined, which the daemon starts as the connector.
     pub program: PathBuf,
 }
@@ -260,7 +263,7 @@ pub(crate) const REPORT_FILE: &str = "connector.json";
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use tenterhook_fleet_protocol::NkeyKind;
+    use tenterhook_fleet_protocol::{Mailbox, NkeyKind};
 
     use super::*;
 
@@ -273,6 +276,10 @@ pub(crate) mod tests {
             issued: 0,
             expires: 100,
             ring: "all".parse().unwrap(),
+            mailbox: Mailbox::derive(
+                &NkeyPair::from_seed(NkeyKind::Account, &[2; 32]),
+                &MachineId::of_key(&key.public()),
+            ),
             collects: vec![],
         };
         let enrolment = FleetEnrolment {
@@ -287,6 +294,7 @@ pub(crate) mod tests {
             policy_keys: vec![],
             policy_threshold: 0,
             joined: 1,
+            ephemeral: false,
             program: "/usr/bin/tenterhook-fleet".into(),
         };
         dir.store_enrolment(&key, &StoredCredentials { received: 1, credentials }, &enrolment).unwrap();

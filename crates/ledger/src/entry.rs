@@ -70,6 +70,9 @@ pub(crate) struct EntryBody {
     pub(crate) policy_rule_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nudge: Option<String>,
+    // Only the fact: the new input is in the payload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rewritten: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) flow: Option<Flow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -207,6 +210,7 @@ impl LedgerEntry {
             reason: outcome.reason(),
             policy_rule_id: outcome.deciding_rule().map(ToOwned::to_owned),
             nudge: join_nudges(outcome),
+            rewritten: outcome.tool_input.is_some().then_some(true),
             flow: Some(outcome.flow.clone()),
             trace: outcome.trace.iter().cloned().map(RecordedStep::Step).collect(),
             generation: Some(decided.generation.to_owned()),

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use async_nats::jetstream::stream::{Config, DiscardPolicy};
 use futures_util::StreamExt as _;
 use tenterhook_fleet_protocol::{
-    NkeyKind, NkeyPair, account_jwt, machine_permissions, operator_jwt, user_jwt,
+    AccountRole, Mailbox, NkeyKind, NkeyPair, account_jwt, machine_permissions, operator_jwt, user_jwt,
 };
 use tenterhook_test_support::{skip_test, wait_until};
 
@@ -20,7 +20,8 @@ const EXPIRES: u64 = 4_000_000_000;
 struct TestBus {
     child: Child,
     url: String,
-    tenants: [NkeyPair; 2],
+    /// The accounts with the streams of each tenant and with its machines.
+    tenants: [[NkeyPair; 2]; 2],
     _dir: tempfile::TempDir,
 }
 
@@ -52,21 +53,22 @@ impl TestBus {
         };
         let dir = tempfile::tempdir().unwrap();
         let (operator, system) = (pair(NkeyKind::Operator, 1), pair(NkeyKind::Account, 2));
-        let tenants = [pair(NkeyKind::Account, 3), pair(NkeyKind::Account, 4)];
-        let mut accounts = format!(
-            "  {}: {}\n",
-            system.public(),
-            account_jwt(&operator, &system.public(), "system", false, 1).unwrap()
-        );
-        for tenant in &tenants {
-            let jwt = account_jwt(&operator, &tenant.public(), "tenant", true, 1).unwrap();
-            accounts += &format!("  {}: {jwt}\n", tenant.public());
+        let tenants = [[3, 4], [5, 6]].map(|seeds| seeds.map(|seed| pair(NkeyKind::Account, seed)));
+        let mut accounts = String::new();
+        let mut add = |account: &NkeyPair, role| {
+            let jwt = account_jwt(&operator, &account.public(), "account", role, 1).unwrap();
+            accounts += &format!("  {}: {jwt}\n", account.public());
+        };
+        add(&system, AccountRole::System);
+        for [streams, machines] in &tenants {
+            add(streams, AccountRole::Streams);
+            add(machines, AccountRole::Machines { streams: streams.public(), revoked: &[] });
         }
         let config = format!(
             "listen: \"127.0.0.1:-1\"\nports_file_dir: {dir:?}\njetstream {{ store_dir: {store:?} }}\noperator: {operator}\nsystem_account: {system}\nresolver: MEMORY\nresolver_preload: {{\n{accounts}}}\n",
             dir = dir.path(),
             store = dir.path().join("store"),
-            operator = operator_jwt(&operator, "fleet", &system.public(), 1).unwrap(),
+            operator = operator_jwt(&operator, "fleet", &system.public(), &operator.public(), 1).unwrap(),
             system = system.public(),
         );
         let path = dir.path().join("nats.conf");
@@ -86,7 +88,7 @@ impl TestBus {
     /// Connects as the fleet server of a tenant.
     async fn server(&self, tenant: usize) -> async_nats::jetstream::Context {
         let user = Arc::new(pair(NkeyKind::User, 100));
-        let jwt = user_jwt(&self.tenants[tenant], &user.public(), "server", None, (1, EXPIRES)).unwrap();
+        let jwt = user_jwt(&self.tenants[tenant][0], &user.public(), "server", None, (1, EXPIRES)).unwrap();
         let options = ConnectOptions::with_auth_callback(move |nonce| {
             let (jwt, user) = (jwt.clone(), Arc::clone(&user));
             async move {
@@ -98,14 +100,19 @@ impl TestBus {
         async_nats::jetstream::new(options.connect(&self.url).await.unwrap())
     }
 
+    /// Returns the mailbox of a machine of the first tenant.
+    fn mailbox(&self, machine: &MachineId) -> Mailbox {
+        Mailbox::derive(&self.tenants[0][1], machine)
+    }
+
     /// Connects as a machine of a tenant.
     async fn machine(&self, tenant: usize, seed: u8) -> (Bus, MachineId) {
         let key = Arc::new(pair(NkeyKind::User, seed));
         let machine = MachineId::of_key(&key.public());
-        let permissions = machine_permissions(&machine, &"all".parse().unwrap());
-        let tenant = &self.tenants[tenant];
+        let [_, machines] = &self.tenants[tenant];
+        let permissions = machine_permissions(&Mailbox::derive(machines, &machine), &"all".parse().unwrap());
         let jwt =
-            user_jwt(tenant, &key.public(), machine.as_str(), Some(&permissions), (1, EXPIRES)).unwrap();
+            user_jwt(machines, &key.public(), machine.as_str(), Some(&permissions), (1, EXPIRES)).unwrap();
         let bus = Bus::connect(std::slice::from_ref(&self.url), None, &machine, (jwt, key)).await.unwrap();
         (bus, machine)
     }
@@ -165,7 +172,7 @@ async fn a_machine_reaches_neither_another_machine_nor_another_tenant() {
         create_stream(&server, machine, 100).await;
     }
     victim_bus.publish_batch(b"secret".to_vec(), &id(&victim, 0), 0).await;
-    let mut answers = victim_bus.subscribe(Subject::Answer(&victim)).await.unwrap();
+    let mut answers = victim_bus.subscribe(Subject::Answer(&nats.mailbox(&victim))).await.unwrap();
     victim_bus.client.flush().await.unwrap();
 
     // Publishing, reading and answering for the other machine is refused without a reply.
@@ -184,11 +191,16 @@ async fn a_machine_reaches_neither_another_machine_nor_another_tenant() {
         let request = Request::new().payload(r#"{"seq":1}"#.into()).timeout(Some(short));
         assert!(bus.client.send_request(subject.clone(), request).await.is_err(), "{subject}");
     }
-    bus.publish(Subject::Answer(&victim), b"allow".to_vec()).await.unwrap();
+    bus.publish(Subject::Answer(&nats.mailbox(&victim)), b"allow".to_vec()).await.unwrap();
     let mut everything = bus.client.subscribe("th.>").await.unwrap();
     let mut inbox = bus.client.subscribe(format!("{}.>", Subject::inbox_prefix(&victim))).await.unwrap();
     bus.client.flush().await.unwrap();
-    server.publish(Subject::Command(&victim).to_string(), "resend".into()).await.unwrap().await.unwrap_err();
+    server
+        .publish(Subject::Command(&nats.mailbox(&victim)).to_string(), "resend".into())
+        .await
+        .unwrap()
+        .await
+        .unwrap_err();
     for stolen in [everything.next(), inbox.next(), answers.next()] {
         assert!(tokio::time::timeout(short, stolen).await.map_or(true, |message| message.is_none()));
     }
@@ -203,14 +215,63 @@ async fn a_machine_reaches_neither_another_machine_nor_another_tenant() {
     assert!(matches!(published, PublishOutcome::Unavailable(_)), "{published:?}");
 }
 
+/// What a machine tries to reach with the answers to its requests: the API of the streams, and other machines.
+#[tokio::test]
+async fn an_answer_stays_among_the_machines_whatever_subject_was_named_for_it() {
+    let Some(nats) = TestBus::start() else { return };
+    let server = nats.server(0).await;
+    let (bus, own) = nats.machine(0, 10).await;
+    let (victim_bus, victim) = nats.machine(0, 11).await;
+    for machine in [&own, &victim] {
+        create_stream(&server, machine, 10_000).await;
+    }
+    let published = victim_bus.publish_batch(b"secret".to_vec(), &id(&victim, 0), 0).await;
+    let PublishOutcome::Stored { sequence } = published else { panic!("{published:?}") };
+    let stream = StreamName::Evidence(victim.partition());
+    let mut stored = server.client().subscribe("th.>").await.unwrap();
+    server.client().flush().await.unwrap();
+    let request = Subject::Evidence(&own).to_string();
+    let last = StreamName::Evidence(own.partition()).last_message_request(&Subject::Evidence(&own));
+    for target in [
+        Subject::Evidence(&victim).to_string(),
+        Subject::Ask(&victim).to_string(),
+        format!("$JS.API.STREAM.PURGE.{stream}"),
+        format!("$JS.API.STREAM.DELETE.{stream}"),
+        format!("$JS.API.STREAM.MSG.DELETE.{stream}"),
+    ] {
+        for content in ["{}", r#"{"seq":1}"#, ""] {
+            bus.client.publish_with_reply(request.clone(), target.clone(), content.into()).await.unwrap();
+            bus.client.publish_with_reply(last.clone(), target.clone(), "".into()).await.unwrap();
+        }
+    }
+    bus.client.flush().await.unwrap();
+    // All of the machine's own messages are stored, and nothing else.
+    let mut own_stream = server.get_stream(StreamName::Evidence(own.partition()).to_string()).await.unwrap();
+    let expected = 15 + u64::from(own.partition() == victim.partition());
+    for _ in 0..300 {
+        if own_stream.info().await.unwrap().state.messages == expected {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(own_stream.info().await.unwrap().state.messages, expected);
+    let kept = victim_bus.last_batch().await.unwrap().unwrap();
+    assert_eq!((kept.sequence, kept.payload.as_slice()), (sequence, &b"secret"[..]));
+    while let Ok(Some(message)) = tokio::time::timeout(Duration::from_millis(500), stored.next()).await {
+        assert_eq!(message.subject.as_str(), request);
+    }
+}
+
 #[tokio::test]
 async fn expired_credentials_and_another_key_are_refused_as_such() {
     let Some(nats) = TestBus::start() else { return };
     let (key, other) = (pair(NkeyKind::User, 10), Arc::new(pair(NkeyKind::User, 11)));
     let machine = MachineId::of_key(&key.public());
-    let permissions = machine_permissions(&machine, &"all".parse().unwrap());
-    let jwt =
-        |expires| user_jwt(&nats.tenants[0], &key.public(), "m", Some(&permissions), (1, expires)).unwrap();
+    let mailbox = nats.mailbox(&machine);
+    let permissions = machine_permissions(&mailbox, &"all".parse().unwrap());
+    let jwt = |expires| {
+        user_jwt(&nats.tenants[0][1], &key.public(), "m", Some(&permissions), (1, expires)).unwrap()
+    };
     let urls = std::slice::from_ref(&nats.url);
     let refused = Bus::connect(urls, None, &machine, (jwt(2), Arc::new(key.clone()))).await.unwrap_err();
     assert!(refused.is_authorization, "{refused}");

@@ -9,8 +9,8 @@ use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use tenterhook_fleet_bundle::{SignerSet, Trust};
 use tenterhook_fleet_protocol::{
-    CosignMessage, FleetMessage, InstanceId, MachineCommand, MachineStatus, MessageId, StreamName, Subject,
-    UploadBatch,
+    CosignMessage, FleetMessage, InstanceId, MachineCommand, MachineStatus, Mailbox, MessageId, StreamName,
+    Subject, UploadBatch,
 };
 use tenterhook_fleet_state::{ConnectorState, FleetEnrolment};
 
@@ -42,6 +42,7 @@ pub(super) enum BusSessionEnd {
 pub(super) struct Session<'c> {
     connector: &'c mut Connector,
     bus: Bus,
+    mailbox: Mailbox,
     instance: InstanceId,
     source: Arc<Mutex<LedgerSource>>,
     progress: UploadProgress,
@@ -82,10 +83,10 @@ impl<'c> Session<'c> {
         connector: &'c mut Connector,
         bus: Bus,
     ) -> Result<(Session<'c>, [Subscriber; 2], Subscriber), NatsError> {
-        let machine = connector.enrolment.machine.clone();
+        let mailbox = connector.credentials.credentials.mailbox.clone();
         let commands =
-            [bus.subscribe(Subject::Command(&machine)).await?, bus.subscribe(Subject::CommandAll).await?];
-        let cosigned = bus.subscribe(Subject::Cosign(&machine)).await?;
+            [bus.subscribe(Subject::Command(&mailbox)).await?, bus.subscribe(Subject::CommandAll).await?];
+        let cosigned = bus.subscribe(Subject::Cosign(&mailbox)).await?;
         let source = Arc::new(Mutex::new(LedgerSource::new(&connector.options.state)));
         let instance = host::instance(connector.enrolment.instance_seed);
         let cursor = connector.fleet.cursor().unwrap_or_default();
@@ -93,7 +94,7 @@ impl<'c> Session<'c> {
         let duties = FleetDuties::start(&DutyContext {
             bus: bus.clone(),
             daemon: Arc::clone(&connector.options.daemon),
-            machine,
+            mailbox: mailbox.clone(),
             ring: connector.credentials.credentials.ring.clone(),
             trust: policy_trust(&connector.enrolment),
         });
@@ -101,6 +102,7 @@ impl<'c> Session<'c> {
             connector,
             duties,
             bus,
+            mailbox,
             instance,
             source,
             progress,
@@ -117,9 +119,8 @@ impl<'c> Session<'c> {
 
     /// Continues at the server's cursor and after the machine's last message on the message bus.
     async fn resume(&mut self) -> Result<(), NatsError> {
-        let machine = self.connector.enrolment.machine.clone();
         let mut cursor = self.connector.fleet.cursor().unwrap_or_default();
-        let last = self.bus.last_message(StreamName::Cosign, Subject::Cosign(&machine)).await?;
+        let last = self.bus.last_message(StreamName::Cosign, Subject::Cosign(&self.mailbox)).await?;
         if let Some(message) = last.and_then(|last| CosignMessage::decode(&last.payload).ok())
             && self.accept_cosigned(&message).await
         {
@@ -174,9 +175,9 @@ impl<'c> Session<'c> {
                 }
                 message = common.next() => {
                     let Some(message) = message else { return BusSessionEnd::Lost("the connection was closed".to_owned()) };
-                    // All machines get these at once, so each waits for a random time.
+                    // All machines get these at once, so each waits for a random time. A report that is due is not put off.
                     if let Ok(MachineCommand::Report) = MachineCommand::decode(&message.payload) {
-                        status_at = tokio::time::Instant::now() + random_below(timing.status);
+                        status_at = status_at.min(tokio::time::Instant::now() + random_below(timing.status));
                     }
                 }
                 () = tokio::time::sleep_until(upload_at) => {
@@ -415,7 +416,8 @@ impl<'c> Session<'c> {
         }
         // An acknowledgement that was dropped on the way is looked up.
         if self.progress.acknowledged() < self.progress.next()
-            && let Ok(Some(last)) = self.bus.last_message(StreamName::Cosign, Subject::Cosign(&machine)).await
+            && let Ok(Some(last)) =
+                self.bus.last_message(StreamName::Cosign, Subject::Cosign(&self.mailbox)).await
             && let Ok(message) = CosignMessage::decode(&last.payload)
         {
             self.note_cosigned(&message).await;

@@ -6,11 +6,13 @@ use axum::Json;
 use axum::extract::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tenterhook_fleet_protocol::{SignedAnswer, Subject};
+use tenterhook_fleet_bundle::BundleDraft;
+use tenterhook_fleet_protocol::{ApprovalRequest, SignedAnswer, Subject};
+use tenterhook_ledger::VerifierKey;
 
 use super::operator::OperatorRequest;
 use crate::error::FleetError;
-use crate::store::OperatorRole;
+use crate::store::{ApprovalRow, OperatorRole, Store, unix_seconds};
 
 #[derive(Deserialize)]
 struct ApprovalSearch {
@@ -40,23 +42,59 @@ pub(super) async fn show(
     }
 }
 
-/// Relays a signed answer to its machine, which verifies it.
+/// Relays a signed answer to its machine, which verifies it. The server verifies it first, so that a mistake is found here
+/// and an answer that the machine would refuse does not take the place of a valid one.
 pub(super) async fn answer(request: OperatorRequest) -> Result<Json<Value>, FleetError> {
     request.require(OperatorRole::Approver)?;
     let answer: SignedAnswer = request.json()?;
-    let context = &request.context;
+    let (context, tenant) = (&request.context, request.tenant.as_str());
     let machine = context.store.find_machine(answer.machine.as_str()).await?;
-    if machine.is_none_or(|machine| machine.tenant != request.tenant || machine.has_left) {
+    if machine.is_none_or(|machine| machine.tenant != tenant || machine.has_left) {
         return Err(FleetError::not_found(format!("there is no machine `{}`", answer.machine)));
     }
+    let bus = context.buses.iter().find(|bus| *bus.tenant == *tenant);
+    let bus = bus.ok_or_else(|| FleetError::internal("the tenant has no account on the message bus"))?;
     let detail = json!({
         "machine": answer.machine, "approval": answer.approval, "digest": answer.digest,
         "decision": answer.decision, "approver": answer.approver, "not_after": answer.not_after,
     });
-    context.actions.record(&request.tenant, &request.actor, "approval-answer", detail).await?;
-    context.store.mark_answered(&request.tenant, &answer).await?;
-    let bus = context.buses.iter().find(|bus| *bus.tenant == *request.tenant);
-    let bus = bus.ok_or_else(|| FleetError::internal("the tenant has no account on the message bus"))?;
-    bus.store(&Subject::Answer(&answer.machine), &answer).await?;
+    let mut client = context.store.client().await?;
+    let transaction = client.transaction().await?;
+    let waiting = Store::lock_waiting_approval(&transaction, tenant, &answer).await?;
+    let bundles = Store::bundles_of_machine(&transaction, tenant, answer.machine.as_str()).await?;
+    check_answer(&answer, &waiting, &bundles)?;
+    let action = (tenant, request.actor.as_str(), "approval-answer");
+    context.actions.record_in(&transaction, action, detail).await?;
+    Store::mark_answered(&transaction, tenant, &answer).await?;
+    // It is answered only if the message bus has the answer. If the commit fails after that, the machine still takes the
+    // answer, and reports that the call does not wait any more.
+    bus.store(&Subject::Answer(&bus.mailbox(&answer.machine)), &answer).await?;
+    transaction.commit().await?;
     Ok(Json(json!({ "machine": answer.machine, "approval": answer.approval })))
+}
+
+/// Verifies an answer with the approvers of a bundle that the machine may have.
+fn check_answer(answer: &SignedAnswer, waiting: &ApprovalRow, bundles: &[Vec<u8>]) -> Result<(), FleetError> {
+    let asked = ApprovalRequest {
+        machine: answer.machine.clone(),
+        approval: waiting.approval.clone(),
+        call: waiting.call.clone(),
+        expires: 0,
+        closed: false,
+    };
+    let mut refused = None;
+    for bytes in bundles {
+        let manifest = BundleDraft::decode(bytes).and_then(|draft| draft.manifest());
+        let Ok(manifest) = manifest else { continue };
+        let keys: Vec<VerifierKey> =
+            manifest.approvals.keys.iter().filter_map(|key| key.parse().ok()).collect();
+        match answer.check(&asked, &keys, unix_seconds()) {
+            Ok(()) => return Ok(()),
+            Err(error) => refused = Some(refused.unwrap_or(error)),
+        }
+    }
+    let why = refused
+        .map_or_else(|| "the machine has no policy with approvers".to_owned(), |error| error.to_string());
+    Err(FleetError::forbidden(format!("the answer is refused: {why}"))
+        .with_hint("the machine would refuse it too; the call still waits"))
 }

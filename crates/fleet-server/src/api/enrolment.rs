@@ -59,9 +59,10 @@ pub(super) async fn enrol(
     let credentials = issue(&context, &machine, &request.machine_key, &token.tenant, &ring, token.ci)?;
     let detail =
         json!({ "machine": machine, "host": request.host, "token": token.id, "origin": request.origin });
-    context.actions.record(&token.tenant, machine.as_str(), "enrol", detail).await?;
+    let action = (token.tenant.as_str(), machine.as_str(), "enrol");
+    context.actions.record_in(&transaction, action, detail).await?;
+    let roots = Store::policy_roots_in(&transaction, &token.tenant).await?;
     transaction.commit().await?;
-    let roots = context.store.policy_roots(&token.tenant).await?;
     Ok(Json(EnrolResponse {
         machine,
         tenant: token.tenant,
@@ -99,14 +100,16 @@ fn issue(
     ring: &Ring,
     ci: bool,
 ) -> Result<MachineCredentials, FleetError> {
-    let account = context
+    let accounts = context
         .keys
-        .account(tenant)
+        .accounts(tenant)
         .ok_or_else(|| FleetError::internal("the key of the tenant is missing"))?;
     let life = context.credential_life.as_secs();
     let life = if ci { life.min(CI_CREDENTIAL_SECONDS) } else { life };
     let now = unix_seconds();
-    let permissions = machine_permissions(machine, ring);
+    let mailbox = accounts.mailbox(machine);
+    let permissions = machine_permissions(&mailbox, ring);
+    let account = &accounts.machines;
     let jwt = user_jwt(account, key, machine.as_str(), Some(&permissions), (now, now.saturating_add(life)));
     Ok(MachineCredentials {
         nats: context.machine_urls.clone(),
@@ -115,6 +118,7 @@ fn issue(
         issued: now,
         expires: now.saturating_add(life),
         ring: ring.clone(),
+        mailbox,
         collects: Vec::new(),
     })
 }
@@ -124,7 +128,18 @@ pub(super) async fn renew(
     Json(request): Json<RenewRequest>,
 ) -> Result<Json<MachineCredentials>, FleetError> {
     let machine = request.check(unix_seconds()).map_err(refuse_proof)?;
-    let found = context.store.find_machine(machine.as_str()).await?.filter(|found| !found.has_left);
+    let found = context.store.find_machine(machine.as_str()).await?;
+    if found.as_ref().is_some_and(|found| found.is_revoked) {
+        return Err(FleetError::forbidden("the machine was removed from the fleet")
+            .with_hint("ask an administrator of the fleet"));
+    }
+    if let Some(until) = found.as_ref().and_then(|found| found.suspended_until) {
+        let until = jiff::Timestamp::try_from(until).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        return Err(FleetError::forbidden(format!(
+            "the machine uploaded more than it may in a day; it may continue at {until:.0}"
+        )));
+    }
+    let found = found.filter(|found| !found.has_left);
     let found = found.ok_or_else(|| {
         FleetError::forbidden("the machine is not enrolled")
             .with_hint("enrol it again with `tenterhook fleet join`")

@@ -7,6 +7,7 @@ mod approval_routes;
 mod enrolment;
 mod error_response;
 mod key_routes;
+mod machine_routes;
 mod operator;
 mod policy_routes;
 mod read_routes;
@@ -36,6 +37,7 @@ use crate::bus::TenantBus;
 use crate::error::FleetError;
 use crate::files::{MAX_SMALL_FILE_BYTES, read_named};
 use crate::keys::FleetKeys;
+use crate::revocation::RevocationSender;
 use crate::store::Store;
 
 /// Maximum length of a request's body.
@@ -56,6 +58,7 @@ pub(crate) struct ApiContext {
     pub(crate) proxy: Option<ProxyIdentity>,
     /// Whether browsers reach this server over HTTPS.
     pub(crate) has_https: bool,
+    pub(crate) revocations: RevocationSender,
 }
 
 /// State of every handler.
@@ -81,7 +84,9 @@ pub(crate) fn router(context: SharedContext) -> Router {
         .route("/v1/keys", get(key_routes::list).post(key_routes::add))
         .route("/v1/keys/{id}/revoke", post(key_routes::revoke))
         .route("/v1/machines", get(read_routes::machines))
+        .route("/v1/machines/{name}/revoke", post(machine_routes::revoke))
         .route("/v1/decisions", get(read_routes::decisions))
+        .route("/v1/decisions/export", get(read_routes::export))
         .route("/v1/counts", get(read_routes::counts))
         .route("/v1/policy", get(policy_routes::status))
         .route("/v1/policy/signers", post(policy_routes::set_roots))

@@ -8,11 +8,17 @@ use serde_json::{Value, json};
 
 use super::operator::OperatorRequest;
 use crate::error::FleetError;
-use crate::store::{DecisionFilter, OperatorRole};
+use crate::otlp_export::otlp_logs;
+use crate::store::{DecisionFilter, ExportPage, OperatorRole};
 
 #[derive(Deserialize)]
 struct MachineSearch {
     search: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ExportFormat {
+    format: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -32,6 +38,16 @@ pub(super) async fn decisions(request: OperatorRequest) -> Result<Json<Value>, F
     let filter: DecisionFilter = request.parameters()?;
     let decisions = request.context.store.list_decisions(&request.tenant, &filter).await?;
     Ok(Json(json!({ "decisions": decisions })))
+}
+
+/// Returns a page of decisions for an export, oldest first, as JSON or as a request of OTLP.
+pub(super) async fn export(request: OperatorRequest) -> Result<Json<Value>, FleetError> {
+    request.require(OperatorRole::Viewer)?;
+    let page: ExportPage = request.parameters()?;
+    let ExportFormat { format } = request.parameters()?;
+    let decisions = request.context.store.export_page(&request.tenant, &page).await?;
+    let logs = (format.as_deref() == Some("otlp")).then(|| otlp_logs(&request.tenant, &decisions));
+    Ok(Json(json!({ "decisions": decisions, "otlp": logs })))
 }
 
 pub(super) async fn counts(request: OperatorRequest) -> Result<Json<Value>, FleetError> {

@@ -9,11 +9,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_nats::jetstream;
-use tenterhook_fleet_protocol::{FleetMessage, Subject};
+use tenterhook_fleet_protocol::{FleetMessage, MachineId, Mailbox, Partition, StreamName, Subject};
 
+pub(crate) use connect::connect_revoker;
 pub use streams::StreamLimits;
 
 use crate::error::{FleetError, nats_error};
+use crate::keys::TenantAccounts;
+
+/// Name of the durable consumers, which all copies of the server share.
+pub(crate) const EVIDENCE_CONSUMER: &str = "fleet";
 
 /// How the server reaches NATS.
 #[derive(Debug, Clone)]
@@ -37,20 +42,41 @@ pub(crate) struct TenantBus {
     pub(crate) client: async_nats::Client,
     /// The account's streams.
     pub(crate) jetstream: jetstream::Context,
+    accounts: Arc<TenantAccounts>,
 }
 
 impl TenantBus {
     /// Connects to a tenant's account and creates its streams.
     pub(crate) async fn open(
         tenant: &str,
-        account: &tenterhook_fleet_protocol::NkeyPair,
+        accounts: &TenantAccounts,
         options: &BusOptions,
     ) -> Result<Self, FleetError> {
-        let client = connect::connect(tenant, account, options).await?;
+        let client = connect::connect(tenant, &accounts.streams, options).await?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(std::time::Duration::from_secs(10));
         streams::create_streams(&jetstream, &options.limits).await?;
-        Ok(Self { tenant: tenant.into(), client, jetstream })
+        Ok(Self { tenant: tenant.into(), client, jetstream, accounts: Arc::new(accounts.clone()) })
+    }
+
+    /// Returns where a machine receives messages that are for it alone.
+    pub(crate) fn mailbox(&self, machine: &MachineId) -> Mailbox {
+        self.accounts.mailbox(machine)
+    }
+
+    /// Lets the streams of evidence be read again from their start: after the database was restored from a backup, for
+    /// machines that cannot upload again. Messages that are stored already are recognised.
+    pub(crate) async fn replay_evidence(&self) -> Result<(), FleetError> {
+        for partition in Partition::all() {
+            let name = StreamName::Evidence(partition).to_string();
+            let stream = self.jetstream.get_stream_no_info(&name).await;
+            let stream = stream.map_err(|error| nats_error("stream", &error))?;
+            // Fails if there is no consumer yet.
+            if let Err(error) = stream.delete_consumer(EVIDENCE_CONSUMER).await {
+                tracing::debug!(name, %error, "the consumer was not removed");
+            }
+        }
+        Ok(())
     }
 
     /// Stores a message in the stream of its subject and waits until it is stored.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
-use tenterhook_fleet_protocol::{MAX_BATCH_BYTES, Partition, StreamName};
+use tenterhook_fleet_protocol::{MAX_BATCH_BYTES, MAX_MESSAGE_BYTES, Partition, StreamName};
 
 use crate::error::{FleetError, nats_error};
 
@@ -15,6 +15,11 @@ use crate::error::{FleetError, nats_error};
 const MAX_HEADER_BYTES: usize = 4 << 10;
 /// Maximum length of a policy bundle with its headers.
 const MAX_BUNDLE_BYTES: usize = 1000 << 10;
+
+/// Maximum number of messages of one machine in its stream of evidence: two weeks of one in ten seconds, day and night.
+const MAX_MACHINE_MESSAGES: i64 = 131_072;
+/// Maximum number of approval requests of one machine, and of answers to it, within two hours.
+const MAX_MACHINE_APPROVALS: i64 = 500;
 
 /// Limits of the streams.
 #[derive(Debug, Clone)]
@@ -54,18 +59,29 @@ fn stream_config(name: StreamName, limits: &StreamLimits) -> Config {
             max_age: limits.retention,
             // A full stream refuses batches, which slows uploads down. Records stay in the machines' ledgers.
             discard: DiscardPolicy::New,
+            // One machine cannot fill the stream with many small messages. The server watches the bytes.
+            max_messages_per_subject: MAX_MACHINE_MESSAGES,
+            discard_new_per_subject: true,
             duplicate_window: limits.duplicate_window,
             max_message_size: i32::try_from(MAX_BATCH_BYTES + MAX_HEADER_BYTES).unwrap_or(i32::MAX),
             ..Config::default()
         },
         StreamName::Approvals => Config {
-            max_age: Duration::from_hours(24),
-            max_messages_per_subject: 1000,
-            discard: DiscardPolicy::Old,
-            max_message_size: i32::try_from(MAX_BATCH_BYTES).unwrap_or(i32::MAX),
+            // A call waits for minutes. A machine that sends more requests than these is refused until they are old.
+            max_age: Duration::from_hours(2),
+            max_messages_per_subject: MAX_MACHINE_APPROVALS,
+            discard: DiscardPolicy::New,
+            discard_new_per_subject: true,
+            max_bytes: limits.max_bytes,
+            max_message_size: i32::try_from(MAX_MESSAGE_BYTES + MAX_HEADER_BYTES).unwrap_or(i32::MAX),
             ..Config::default()
         },
-        StreamName::Status | StreamName::Cosign | StreamName::Policy | StreamName::Bundle => last_only,
+        StreamName::Status => Config {
+            max_bytes: limits.max_bytes,
+            max_message_size: i32::try_from(MAX_MESSAGE_BYTES + MAX_HEADER_BYTES).unwrap_or(i32::MAX),
+            ..last_only
+        },
+        StreamName::Cosign | StreamName::Policy | StreamName::Bundle => last_only,
     };
     Config {
         name: name.to_string(),
@@ -111,6 +127,7 @@ fn check_settings(sent: &Config, reported: &Config) -> Result<(), FleetError> {
             "max_msgs_per_subject",
             sent.max_messages_per_subject.max(0) != reported.max_messages_per_subject.max(0),
         ),
+        ("discard_new_per_subject", sent.discard_new_per_subject != reported.discard_new_per_subject),
         ("max_bytes", sent.max_bytes.max(0) != reported.max_bytes.max(0)),
     ];
     let wrong: Vec<&str> = differs.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();

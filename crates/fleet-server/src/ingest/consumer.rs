@@ -12,12 +12,10 @@ use tenterhook_fleet_protocol::{Partition, StreamName, Subject};
 
 use super::group::{MessageFate, process_group};
 use super::{AlertKind, IngestContext, RETRY_DELAY};
-use crate::bus::TenantBus;
+use crate::bus::{EVIDENCE_CONSUMER, TenantBus};
 use crate::error::{FleetError, FleetErrorKind, nats_error};
 use crate::store::raise_alert;
 
-/// Name of the durable consumer, which all copies of the server share.
-const CONSUMER: &str = "fleet";
 /// Maximum number of messages in one transaction.
 const MAX_GROUP: usize = 64;
 /// Number of messages that are requested in advance, and their maximum length.
@@ -38,7 +36,7 @@ async fn open_consumer(
     let opened = opened.map_err(|error| nats_error("stream", &error))?;
     let epoch = i64::try_from(opened.cached_info().created.unix_timestamp_nanos()).unwrap_or(i64::MAX);
     let config = pull::Config {
-        durable_name: Some(CONSUMER.to_owned()),
+        durable_name: Some(EVIDENCE_CONSUMER.to_owned()),
         ack_policy: AckPolicy::Explicit,
         ack_wait: ACK_WAIT,
         max_ack_pending: 4096,

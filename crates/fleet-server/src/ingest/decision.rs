@@ -12,7 +12,7 @@ use tenterhook_fleet_protocol::BatchRecord;
 /// Maximum length of a text column; the envelope has the whole text.
 const MAX_TEXT_CHARS: usize = 400;
 
-/// A record that becomes a row: asked, denied, failed, or a change of protection.
+/// A record that becomes a row: asked, denied, rewritten, failed, or a change of protection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DecisionRecord {
     pub(crate) record: u64,
@@ -27,6 +27,7 @@ pub(crate) struct DecisionRecord {
     pub(crate) actor: Option<String>,
     pub(crate) cwd: Option<String>,
     pub(crate) reason: Option<String>,
+    pub(crate) rewritten: bool,
     pub(crate) envelope: String,
 }
 
@@ -50,6 +51,8 @@ struct SearchedFields {
     policy_rule_id: Option<String>,
     #[serde(default)]
     trace: Vec<SearchedStep>,
+    #[serde(default)]
+    rewritten: bool,
     what: Option<String>,
     who: Option<String>,
 }
@@ -77,6 +80,7 @@ impl SearchedFields {
             "change" | "erase" | "prune" | "rotate" => true,
             "decision" => {
                 matches!(self.verdict.as_deref(), Some("ask" | "deny"))
+                    || self.rewritten
                     || self.event.as_deref() == Some("tool-error")
                     || failed()
             }
@@ -127,6 +131,7 @@ fn decision_record(record: u64, at: SystemTime, fields: SearchedFields, bytes: &
         actor: optional(fields.agent.user.or(fields.who)),
         cwd: optional(fields.cwd),
         reason: optional(fields.reason.or(fields.what)),
+        rewritten: fields.rewritten,
         envelope: String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}"),
     }
 }
@@ -159,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_asked_denied_and_failed_calls_and_changes_become_rows() {
+    fn only_asked_denied_rewritten_and_failed_calls_and_changes_become_rows() {
         let line = |rest: &str| format!(r#"{{"v":1,"seq":1,"ts":"2026-11-15T07:59:59.991Z",{rest}}}"#);
         let lines = [
             line(r#""kind":"decision","verdict":"allow","source":"codex""#),
@@ -168,15 +173,17 @@ mod tests {
             line(r#""kind":"decision","verdict":"none","trace":[{"by":"x","status":"timed-out"}]"#),
             line(r#""kind":"change","what":"mode","who":"dev""#),
             line(r#""kind":"seen""#),
+            line(r#""kind":"decision","verdict":"allow","rewritten":true"#),
         ];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let (rows, counts) = read(&lines);
         let numbers: Vec<u64> = rows.iter().map(|row| row.record).collect();
-        assert_eq!(numbers, [8, 9, 10, 11]);
+        assert_eq!(numbers, [8, 9, 10, 11, 13]);
+        assert!(rows[4].rewritten && !rows[0].rewritten);
         assert_eq!(rows[0].rule.as_deref(), Some("r"));
         assert_eq!((rows[3].reason.as_deref(), rows[3].actor.as_deref()), (Some("mode"), Some("dev")));
-        assert_eq!(counts.values().sum::<i64>(), 4);
-        assert_eq!(counts.len(), 3, "{counts:?}");
+        assert_eq!(counts.values().sum::<i64>(), 5);
+        assert_eq!(counts.len(), 4, "{counts:?}");
     }
 
     #[test]

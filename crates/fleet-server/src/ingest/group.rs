@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_nats::jetstream::Message;
-use deadpool_postgres::Transaction;
 use futures_util::future::join_all;
 use serde_json::json;
 use tenterhook_fleet_protocol::{CosignMessage, MachineCommand, StreamName, Subject, UploadBatch};
@@ -18,7 +17,7 @@ use super::machine_state::{
 };
 use crate::bus::TenantBus;
 use crate::error::FleetError;
-use crate::store::{EvidenceWrites, evidence, unix_seconds};
+use crate::store::{EvidenceWrites, evidence, raise_alert, unix_seconds};
 
 /// Fate of a message after its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,29 +51,81 @@ pub(super) async fn process_group(
     let mut client = context.store.client().await?;
     let transaction = client.transaction().await?;
     let mut states = evidence::lock_machines(&transaction, &bus.tenant, &ids).await?;
-    let (mut writes, mut replies) = (EvidenceWrites::default(), Replies::default());
+    let writes = EvidenceWrites { queues_decisions: context.has_collector, ..EvidenceWrites::default() };
+    let (mut writes, mut replies) = (writes, Replies::default());
+    let mut to_compare = Vec::new();
     let mut fates = Vec::with_capacity(messages.len());
     for (message, machine) in messages.iter().zip(&machines) {
         let state = machine.as_ref().and_then(|machine| states.get_mut(machine.as_str()));
         let Some(state) = state else {
-            // A machine that left, or a database that was restored without it.
+            // For example, a database that was restored without the machine.
             tracing::warn!(subject = %message.subject, "evidence of an unknown machine");
             fates.push(MessageFate::Done);
             continue;
         };
         let evidence = read_message(message, epoch)?;
-        let outcome = match state.apply(&evidence) {
-            BatchOutcome::Compare(batch) => compare_stored(&transaction, bus, state, *batch).await?,
-            outcome => outcome,
-        };
-        fates.push(note_outcome(context, state, outcome, &mut writes, &mut replies)?);
+        let was_unverified = state.unverified_from.is_some();
+        match state.apply(&evidence) {
+            BatchOutcome::Compare(batch) => {
+                to_compare.push(*batch);
+                fates.push(MessageFate::Done);
+            }
+            outcome => fates.push(note_outcome(context, state, outcome, &mut writes, &mut replies)?),
+        }
+        if was_unverified && state.unverified_from.is_none() {
+            writes.verified.push(state.machine.to_string());
+        }
     }
     let changed: Vec<&MachineState> = states.values().collect();
-    evidence::update_machines(&transaction, &changed).await?;
+    let excessive = evidence::update_machines(&transaction, &changed, context.max_upload_bytes).await?;
+    for machine in &excessive {
+        let detail = json!({ "limit": context.max_upload_bytes });
+        writes.alerts.push((machine.clone(), AlertKind::UploadLimit, detail));
+        evidence::suspend_machine(&transaction, machine).await?;
+    }
     writes.write(&transaction, &bus.tenant).await?;
     transaction.commit().await?;
+    // The messages are read without a lock and without a connection to the database.
+    drop(client);
+    for batch in to_compare {
+        let Some(state) = states.get_mut(batch.machine.as_str()) else { continue };
+        let outcome = compare_stored(context, bus, state, batch).await?;
+        let mut writes = EvidenceWrites::default();
+        note_outcome(context, state, outcome, &mut writes, &mut replies)?;
+        let client = context.store.client().await?;
+        for (machine, kind, detail) in &writes.alerts {
+            raise_alert(&client, &bus.tenant, machine, *kind, detail).await?;
+        }
+    }
     send_replies(bus, &states, &replies).await?;
+    suspend(context, bus, &states, &excessive).await;
     Ok(fates)
+}
+
+/// Disconnects machines that uploaded too much, and removes their processed messages from the stream, which all machines
+/// of a partition share. Their records stay in the database and in their ledgers.
+async fn suspend(
+    context: &IngestContext,
+    bus: &TenantBus,
+    states: &BTreeMap<String, MachineState>,
+    machines: &[String],
+) {
+    if machines.is_empty() {
+        return;
+    }
+    context.revocations.send_soon(&bus.tenant).await;
+    for state in machines.iter().filter_map(|machine| states.get(machine)) {
+        let stream = StreamName::Evidence(state.machine.partition()).to_string();
+        let Ok(stream) = bus.jetstream.get_stream_no_info(&stream).await else { continue };
+        let subject = Subject::Evidence(&state.machine).to_string();
+        let purge = stream.purge().filter(subject).sequence(state.position.sequence);
+        match purge.await {
+            Ok(purged) => {
+                tracing::warn!(machine = %state.machine, messages = purged.purged, "suspended a machine that uploaded too much");
+            }
+            Err(error) => tracing::warn!(machine = %state.machine, %error, "messages cannot be removed"),
+        }
+    }
 }
 
 fn read_message(message: &Message, epoch: i64) -> Result<EvidenceMessage<'_>, FleetError> {
@@ -109,6 +160,13 @@ fn note_outcome(
             writes.batches.push((machine.clone(), from, state.cursor(), root, state.position));
             if let Some(known) = &mut state.witnessed {
                 cosign(context, known)?;
+            }
+            if state.has_many_unverified() {
+                let detail = json!({
+                    "why": "records came under a key that the server does not know",
+                    "from": state.unverified_from, "cursor": state.cursor(),
+                });
+                writes.alerts.push((machine.clone(), AlertKind::EvidenceUnverified, detail));
             }
             replies.acknowledge.insert(machine);
         }
@@ -150,25 +208,35 @@ fn cosign(context: &IngestContext, known: &mut KnownCheckpoint) -> Result<(), Fl
     Ok(())
 }
 
+/// Maximum number of stored messages that are read to compare a batch. If there are more, the machine uploads again from
+/// the cursor, and the proof of that batch decides.
+const MAX_COMPARED_MESSAGES: i64 = 64;
+
 /// Compares a batch below the cursor with the messages that stored these records.
 async fn compare_stored(
-    transaction: &Transaction<'_>,
+    context: &IngestContext,
     bus: &TenantBus,
     state: &MachineState,
     batch: UploadBatch,
 ) -> Result<BatchOutcome, FleetError> {
     let mut known = BTreeMap::new();
     let stream = StreamName::Evidence(state.machine.partition()).to_string();
+    let client = context.store.client().await?;
+    let range = (batch.first, batch.end());
     let positions =
-        evidence::batches_in_range(transaction, state.machine.as_str(), batch.first, batch.end()).await?;
-    for position in positions.into_iter().filter(|position| position.epoch == state.position.epoch) {
-        let Ok(stream) = bus.jetstream.get_stream_no_info(&stream).await else { continue };
+        evidence::batches_in_range(&client, state.machine.as_str(), range, MAX_COMPARED_MESSAGES).await?;
+    drop(client);
+    let positions: Vec<StreamPosition> =
+        positions.into_iter().filter(|position| position.epoch == state.position.epoch).collect();
+    if let Ok(stream) = bus.jetstream.get_stream_no_info(&stream).await {
+        let read = positions.iter().map(|position| stream.direct_get(position.sequence));
         // A message that was removed by the retention cannot be compared.
-        let Ok(stored) = stream.direct_get(position.sequence).await else { continue };
-        let Ok(stored) = UploadBatch::decode(&stored.payload) else { continue };
-        known.extend(
-            (stored.first..).zip(stored.records.iter().map(tenterhook_fleet_protocol::BatchRecord::hash)),
-        );
+        for stored in join_all(read).await.into_iter().flatten() {
+            let Ok(stored) = UploadBatch::decode(&stored.payload) else { continue };
+            known.extend(
+                (stored.first..).zip(stored.records.iter().map(tenterhook_fleet_protocol::BatchRecord::hash)),
+            );
+        }
     }
     let mut numbered = (batch.first..).zip(&batch.records);
     if numbered.clone().any(|(number, record)| known.get(&number).is_some_and(|hash| *hash != record.hash()))
@@ -196,13 +264,14 @@ async fn send_replies(
             note: state.witnessed.as_ref().map_or_else(String::new, |known| known.note.clone()),
             collects: Vec::new(),
         };
-        bus.store(&Subject::Cosign(&state.machine), &message).await
+        bus.store(&Subject::Cosign(&bus.mailbox(&state.machine)), &message).await
     });
     for result in join_all(acknowledge).await {
         result?;
     }
     for state in replies.resend.iter().filter_map(find) {
-        bus.send(&Subject::Command(&state.machine), &MachineCommand::Resend { from: state.cursor() }).await?;
+        let mailbox = bus.mailbox(&state.machine);
+        bus.send(&Subject::Command(&mailbox), &MachineCommand::Resend { from: state.cursor() }).await?;
     }
     Ok(())
 }

@@ -29,6 +29,10 @@ pub(crate) struct MachineState {
     pub(crate) witnessed: Option<KnownCheckpoint>,
     /// The last processed message: when its stream was created, and its sequence number.
     pub(crate) position: StreamPosition,
+    /// Number of the first record that came under a key that the server does not know.
+    pub(crate) unverified_from: Option<u64>,
+    /// Number of bytes that were received since the state was loaded.
+    pub(crate) received_bytes: u64,
 }
 
 /// A checkpoint with its signatures.
@@ -93,6 +97,10 @@ pub(crate) enum AlertKind {
     PolicyRefused,
     /// A rollout of policy stopped because of what machines reported.
     RolloutStopped,
+    /// Many records came under a key that the server does not know.
+    EvidenceUnverified,
+    /// A machine uploaded more than it may in a day, and is suspended.
+    UploadLimit,
 }
 
 impl AlertKind {
@@ -104,6 +112,8 @@ impl AlertKind {
             Self::EvidenceRefused => "evidence-refused",
             Self::PolicyRefused => "policy-refused",
             Self::RolloutStopped => "rollout-stopped",
+            Self::EvidenceUnverified => "evidence-unverified",
+            Self::UploadLimit => "upload-limit",
         }
     }
 }
@@ -112,7 +122,14 @@ impl AlertKind {
 /// server received and did not acknowledge is delivered again long before.
 const MAX_EARLY_DELIVERIES: i64 = 60;
 
+/// Number of records under an unknown key above which an alert is raised. A rotation of the key is in one of the next
+/// records, except after a long time offline.
+const ALERT_UNVERIFIED_RECORDS: u64 = 16_384;
+/// Number of records under an unknown key above which batches are refused.
+const MAX_UNVERIFIED_RECORDS: u64 = 262_144;
+
 /// Whether a checkpoint is signed by a known key.
+#[derive(Clone, Copy)]
 enum Signature {
     Known,
     /// A key that the server does not know yet: the record of its rotation may be in a later batch.
@@ -130,7 +147,7 @@ impl MachineState {
         let position = message.position;
         if position.epoch == self.position.epoch {
             if position.sequence <= self.position.sequence {
-                return BatchOutcome::AlreadyProcessed;
+                return self.apply_again(message);
             }
             let is_early = message.previous.is_some_and(|previous| previous > self.position.sequence);
             if is_early && message.deliveries < MAX_EARLY_DELIVERIES {
@@ -138,10 +155,28 @@ impl MachineState {
             }
         }
         self.position = position;
+        self.received_bytes =
+            self.received_bytes.saturating_add(u64::try_from(message.payload.len()).unwrap_or(u64::MAX));
         match UploadBatch::decode(message.payload) {
             Ok(batch) => self.apply_batch(batch),
             Err(error) => refuse(&error.to_string()),
         }
+    }
+
+    /// Decides about a message that was processed before. Records below the cursor are compared again, because the server
+    /// that processed it may have ended before it compared them.
+    fn apply_again(&self, message: &EvidenceMessage<'_>) -> BatchOutcome {
+        match UploadBatch::decode(message.payload) {
+            Ok(batch) if batch.machine == self.machine && batch.end() < self.cursor() => {
+                BatchOutcome::Compare(Box::new(batch))
+            }
+            _ => BatchOutcome::AlreadyProcessed,
+        }
+    }
+
+    /// Whether so many records came under an unknown key that an operator should know.
+    pub(crate) fn has_many_unverified(&self) -> bool {
+        self.unverified_from.is_some_and(|from| self.cursor().saturating_sub(from) > ALERT_UNVERIFIED_RECORDS)
     }
 
     fn apply_batch(&mut self, batch: UploadBatch) -> BatchOutcome {
@@ -171,6 +206,14 @@ impl MachineState {
             Ok(signature) => signature,
             Err(error) => return refuse(&error.to_string()),
         };
+        if let Signature::Unknown = signature {
+            let from = self.unverified_from.unwrap_or_else(|| self.cursor());
+            if end.saturating_sub(from) > MAX_UNVERIFIED_RECORDS {
+                let why = "too many records came under a key that the server does not know";
+                let detail = json!({ "why": why, "from": from, "end": end, "checkpoint": batch.checkpoint });
+                return BatchOutcome::Alert(AlertKind::EvidenceUnverified, detail);
+            }
+        }
         if matches!(signature, Signature::Known) {
             if checkpoint.size < self.signed.0 {
                 return self.rewritten("the ledger was rolled back", &batch);
@@ -183,7 +226,7 @@ impl MachineState {
         if end <= self.cursor() {
             return self.compare_known(batch, &checkpoint);
         }
-        self.store(batch, &checkpoint, keys)
+        self.store(batch, &checkpoint, keys, signature)
     }
 
     /// Decides about a batch whose records are all below the cursor.
@@ -199,7 +242,13 @@ impl MachineState {
     }
 
     /// Appends the new records and checks every checkpoint that they reach.
-    fn store(&mut self, batch: UploadBatch, checkpoint: &Checkpoint, keys: Vec<VerifierKey>) -> BatchOutcome {
+    fn store(
+        &mut self,
+        batch: UploadBatch,
+        checkpoint: &Checkpoint,
+        keys: Vec<VerifierKey>,
+        signature: Signature,
+    ) -> BatchOutcome {
         let from = self.cursor();
         let skip = usize::try_from(from.saturating_sub(batch.first)).unwrap_or(usize::MAX);
         let mut frontier = self.frontier.clone();
@@ -210,6 +259,10 @@ impl MachineState {
             frontier.push(record.hash(), &mut completed);
             if let Some(reached) = pending.take_if(|pending| pending.size == frontier.size()) {
                 let signed = Note::parse(&reached.note).is_ok_and(|note| is_signed(&note, &keys));
+                if !signed && matches!(signature, Signature::Known) {
+                    // It was never signed by the ledger, so it proves nothing about the ledger.
+                    continue;
+                }
                 if reached.root != frontier.root() || !signed {
                     return self.rewritten("the records differ from an earlier checkpoint", &batch);
                 }
@@ -231,6 +284,10 @@ impl MachineState {
         } else if pending.is_none() {
             pending = Some(known);
         }
+        self.unverified_from = match signature {
+            Signature::Known => None,
+            Signature::Unknown => self.unverified_from.or(Some(from)),
+        };
         (self.frontier, self.pending, self.witnessed, self.keys) = (frontier, pending, witnessed, keys);
         BatchOutcome::Stored { from, root, records: batch.records.into_iter().skip(skip).collect() }
     }

@@ -26,6 +26,7 @@ pub(crate) use decision::{DecisionRecord, HourlyCounts};
 pub(crate) use machine_state::{AlertKind, KnownCheckpoint, MachineState, StreamPosition};
 
 use crate::bus::TenantBus;
+use crate::revocation::RevocationSender;
 use crate::store::Store;
 use lease::{LeaseUnit, OwnedUnits, run_leases, run_while_owned};
 
@@ -38,6 +39,11 @@ pub(crate) struct IngestContext {
     pub(crate) store: Store,
     pub(crate) witness: Arc<CosignKey>,
     pub(crate) stop: watch::Receiver<bool>,
+    pub(crate) revocations: RevocationSender,
+    /// How much a machine may upload in a day.
+    pub(crate) max_upload_bytes: u64,
+    /// Whether decisions are sent to a collector.
+    pub(crate) has_collector: bool,
 }
 
 /// Runs until the server stops: one worker for each partition and two for the status messages and approvals of each tenant.

@@ -4,7 +4,7 @@
 
 use async_nats::jetstream::Message;
 use serde_json::json;
-use tenterhook_fleet_protocol::{FleetMessage as _, MachineStatus, StreamName, Subject};
+use tenterhook_fleet_protocol::{FleetMessage as _, MachineCommand, MachineStatus, StreamName, Subject};
 
 use super::IngestContext;
 use super::consumer::consume_each;
@@ -39,16 +39,23 @@ async fn store_message(
     let Some(registered) = registered.filter(|found| *found.tenant == *bus.tenant && !found.has_left) else {
         return Ok(());
     };
-    let client = context.store.client().await?;
     let instance = status.instance.to_string();
     if status.machine != machine || instance != registered.instance {
         let (kind, detail) = cloned_by_status(&instance, &registered.instance);
+        let client = context.store.client().await?;
         return raise_alert(&client, &bus.tenant, machine.as_str(), kind, &detail).await;
+    }
+    // A database that was restored from a backup knows less than the machine was told. The machine uploads it again.
+    if status.acknowledged > registered.cursor {
+        let mailbox = bus.mailbox(&machine);
+        tracing::info!(%machine, cursor = registered.cursor, "records are missing, asking for them");
+        bus.send(&Subject::Command(&mailbox), &MachineCommand::Resend { from: registered.cursor }).await?;
     }
     let refused = status.bundle.as_ref().and_then(|bundle| bundle.refused.as_ref());
     if let Some(refused) = refused {
         let detail =
             json!({ "sha256": refused.sha256, "version": refused.version, "reason": refused.reason });
+        let client = context.store.client().await?;
         raise_alert(&client, &bus.tenant, machine.as_str(), AlertKind::PolicyRefused, &detail).await?;
     }
     if let Some(counts) = status.bundle.as_ref().and_then(|bundle| bundle.backtest.as_ref()) {

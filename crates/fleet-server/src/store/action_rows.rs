@@ -2,6 +2,7 @@
 
 //! Rows of actions, which repeat records of the servers' ledgers for searches.
 
+use deadpool_postgres::GenericClient;
 use serde_json::Value;
 
 use super::Store;
@@ -9,14 +10,14 @@ use crate::error::FleetError;
 
 impl Store {
     /// Adds an action that was recorded in a ledger.
-    pub(crate) async fn insert_action(
-        &self,
+    pub(crate) async fn insert_action<C: GenericClient>(
+        client: &C,
         (tenant, actor, action): (&str, &str, &str),
         detail: &Value,
         (ledger, record): (&str, i64),
     ) -> Result<(), FleetError> {
         let sql = "insert into actions (tenant, actor, action, detail, ledger, record) values ($1, $2, $3, $4, $5, $6)";
-        self.client().await?.execute(sql, &[&tenant, &actor, &action, &detail, &ledger, &record]).await?;
+        client.execute(sql, &[&tenant, &actor, &action, &detail, &ledger, &record]).await?;
         Ok(())
     }
 }

@@ -60,6 +60,8 @@ fn alert_row(row: &Row) -> AlertRow {
     }
 }
 
+/// A CI runner without a message for this long counts as one that has left: its credentials have expired.
+const RUNNER_SILENCE: Duration = Duration::from_hours(2);
 /// Maximum length of a text in the details of an alert.
 const MAX_DETAIL_CHARS: usize = 8192;
 
@@ -116,7 +118,7 @@ impl Store {
         }
     }
 
-    /// Returns open alerts of the last day that were not delivered to a target, oldest first.
+    /// Returns open alerts of the last day that were not delivered to a target and are due, oldest first.
     pub(crate) async fn undelivered_alerts(
         &self,
         tenant: &str,
@@ -124,21 +126,15 @@ impl Store {
     ) -> Result<Vec<AlertRow>, FleetError> {
         let sql = "select a.*, m.host from alerts a left join machines m on m.id = a.machine \
                    where a.tenant = $1 and a.acknowledged is null and a.raised > now() - interval '1 day' \
-                   and not exists (select 1 from alert_deliveries d where d.alert = a.id and d.target = $2) \
+                   and not exists (select 1 from alert_deliveries d where d.alert = a.id and d.target = $2 \
+                   and (d.delivered is not null or d.next_attempt > now())) \
                    order by a.id limit 20";
         let rows = self.client().await?.query(sql, &[&tenant, &target]).await?;
         Ok(rows.iter().map(alert_row).collect())
     }
 
-    /// Remembers that an alert was delivered.
-    pub(crate) async fn mark_delivered(&self, alert: i64, target: &str) -> Result<(), FleetError> {
-        let sql = "insert into alert_deliveries (alert, target) values ($1, $2) on conflict do nothing";
-        self.client().await?.execute(sql, &[&alert, &target]).await?;
-        Ok(())
-    }
-
-    /// Raises `machine-silent` for machines without a message since `after`, and ends it for those that are back.
-    /// Returns the number of new alerts.
+    /// Raises `machine-silent` for machines without a message since `after`, and ends it for those that are back. A CI
+    /// runner ends without a word: it is not reported, and counts as one that has left. Returns the number of new alerts.
     pub(crate) async fn watch_silent_machines(
         &self,
         tenant: &str,
@@ -148,11 +144,14 @@ impl Store {
         let client = self.client().await?;
         let raise = "insert into alerts (tenant, machine, kind, detail) \
                      select tenant, id, $3, jsonb_build_object('last_seen', last_seen) from machines \
-                     where tenant = $1 and left_at is null and last_seen < now() - make_interval(secs => $2) \
+                     where tenant = $1 and left_at is null and not ci and last_seen < now() - make_interval(secs => $2) \
                      and not exists (select 1 from alerts a where a.tenant = machines.tenant and a.machine = machines.id \
                      and a.kind = $3 and a.ended is null) \
                      on conflict do nothing";
         let raised = client.execute(raise, &[&tenant, &seconds, &kind]).await?;
+        let leave = "update machines set left_at = now() where tenant = $1 and ci and left_at is null \
+                     and last_seen < now() - make_interval(secs => $2)";
+        client.execute(leave, &[&tenant, &seconds.max(RUNNER_SILENCE.as_secs_f64())]).await?;
         let end = "update alerts a set ended = now() from machines m where a.tenant = $1 and a.kind = $3 \
                    and a.ended is null and m.id = a.machine \
                    and (m.left_at is not null or m.last_seen >= now() - make_interval(secs => $2))";

@@ -4,6 +4,7 @@
 
 use std::time::SystemTime;
 
+use deadpool_postgres::GenericClient;
 use serde::Serialize;
 use tenterhook_fleet_protocol::{AnswerDecision, ApprovalRequest, SignedAnswer, call_digest};
 use tokio_postgres::Row;
@@ -90,6 +91,21 @@ impl Store {
         Ok(self.client().await?.query(sql, &[&tenant, &all]).await?.iter().map(approval_row).collect())
     }
 
+    /// Returns waiting approvals that were not announced to a target and are due, oldest first.
+    pub(crate) async fn unannounced_approvals(
+        &self,
+        tenant: &str,
+        target: &str,
+    ) -> Result<Vec<ApprovalRow>, FleetError> {
+        let sql = "select a.*, m.host from approvals a left join machines m on m.id = a.machine where a.tenant = $1 \
+                   and a.closed is null and a.answered is null and a.expires > now() \
+                   and not exists (select 1 from approval_deliveries d where d.tenant = a.tenant and d.machine = a.machine \
+                   and d.approval = a.approval and d.target = $2 and (d.delivered is not null or d.next_attempt > now())) \
+                   order by a.asked limit 20";
+        let rows = self.client().await?.query(sql, &[&tenant, &target]).await?;
+        Ok(rows.iter().map(approval_row).collect())
+    }
+
     /// Finds approvals by the end of their id.
     pub(crate) async fn find_approvals(
         &self,
@@ -102,25 +118,37 @@ impl Store {
         Ok(self.client().await?.query(sql, &[&tenant, &id]).await?.iter().map(approval_row).collect())
     }
 
-    /// Marks an approval as answered. Fails if it does not wait.
-    pub(crate) async fn mark_answered(&self, tenant: &str, answer: &SignedAnswer) -> Result<(), FleetError> {
+    /// Returns an approval that waits, locked until the transaction ends.
+    pub(crate) async fn lock_waiting_approval<C: GenericClient>(
+        client: &C,
+        tenant: &str,
+        answer: &SignedAnswer,
+    ) -> Result<ApprovalRow, FleetError> {
+        let sql = "select a.*, m.host from approvals a left join machines m on m.id = a.machine where a.tenant = $1 \
+                   and a.machine = $2 and a.approval = $3 and a.closed is null and a.answered is null \
+                   and a.expires > now() for update of a";
+        let machine = answer.machine.as_str();
+        let row = client.query_opt(sql, &[&tenant, &machine, &answer.approval]).await?;
+        row.as_ref().map(approval_row).ok_or_else(|| {
+            let message = format!("approval `{}` does not wait for this answer", answer.approval);
+            FleetError::conflict(message).with_hint("it was answered, or has expired")
+        })
+    }
+
+    /// Marks an approval as answered.
+    pub(crate) async fn mark_answered<C: GenericClient>(
+        client: &C,
+        tenant: &str,
+        answer: &SignedAnswer,
+    ) -> Result<(), FleetError> {
         let decision = match answer.decision {
             AnswerDecision::Allow => "allow",
             AnswerDecision::Deny => "deny",
         };
         let sql = "update approvals set decision = $4, approver = $5, answered = now() where tenant = $1 \
-                   and machine = $2 and approval = $3 and digest = $6 and closed is null and answered is null \
-                   and expires > now()";
+                   and machine = $2 and approval = $3";
         let machine = answer.machine.as_str();
-        let client = self.client().await?;
-        let changed = client
-            .execute(sql, &[&tenant, &machine, &answer.approval, &decision, &answer.approver, &answer.digest])
-            .await?;
-        if changed == 1 {
-            return Ok(());
-        }
-        let error =
-            FleetError::conflict(format!("approval `{}` does not wait for this answer", answer.approval));
-        Err(error.with_hint("it was answered, has expired, or the answer is for another call"))
+        client.execute(sql, &[&tenant, &machine, &answer.approval, &decision, &answer.approver]).await?;
+        Ok(())
     }
 }

@@ -45,6 +45,8 @@ pub struct FleetDecision {
     pub cwd: Option<String>,
     /// Reason, or what changed.
     pub reason: Option<String>,
+    /// Whether the input of the call was replaced.
+    pub rewritten: bool,
 }
 
 /// Which decisions to list. Texts other than the path must be equal.
@@ -104,11 +106,12 @@ pub(super) fn decision_row(row: &Row) -> FleetDecision {
         host: row.get("host"),
         cwd: row.get("cwd"),
         reason: row.get("reason"),
+        rewritten: row.get("rewritten"),
     }
 }
 
 /// Reads a time in RFC 3339.
-fn parse_time(text: &str) -> Result<SystemTime, FleetError> {
+pub(super) fn parse_time(text: &str) -> Result<SystemTime, FleetError> {
     let time: Result<jiff::Timestamp, _> = text.parse();
     time.map(SystemTime::from).map_err(|_| {
         FleetError::invalid(format!("invalid time `{text}`"))
@@ -127,7 +130,7 @@ impl Store {
         let until = filter.until.as_deref().map(parse_time).transpose()?;
         let limit = filter.limit.unwrap_or(100).clamp(1, MAX_ROWS);
         let sql = "select * from decisions where tenant = $1 \
-                   and ($2::text is null or machine = $2) and ($3::text is null or verdict = $3) \
+                   and ($2::text is null or machine = $2) and ($3::text is null or verdict = $3 or ($3 = 'rewritten' and rewritten)) \
                    and ($4::text is null or rule = $4) and ($5::text is null or harness = $5) \
                    and ($6::text is null or actor = $6) and ($7::text is null or host = $7) \
                    and ($8::text is null or starts_with(cwd, $8)) and ($9::timestamptz is null or at >= $9) \

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::{GenericClient, Transaction};
 use serde_json::Value;
 use tenterhook_ledger::Hash;
 use tenterhook_ledger::tree::Frontier;
@@ -26,6 +26,10 @@ pub(crate) struct EvidenceWrites {
     pub(crate) counts: BTreeMap<String, HourlyCounts>,
     /// Machine, kind and detail.
     pub(crate) alerts: Vec<(String, AlertKind, Value)>,
+    /// Whether decisions are queued for a collector.
+    pub(crate) queues_decisions: bool,
+    /// Machines whose records are verified again after a run of records under an unknown key.
+    pub(crate) verified: Vec<String>,
 }
 
 fn hash_of(bytes: &[u8]) -> Option<Hash> {
@@ -65,10 +69,13 @@ fn machine_state(row: &Row) -> Option<MachineState> {
             epoch: row.get("stream_epoch"),
             sequence: unsigned(row.get("stream_sequence")),
         },
+        unverified_from: row.get::<_, Option<i64>>("unverified_from").map(unsigned),
+        received_bytes: 0,
     })
 }
 
-/// Loads and locks the machines of a group, in one order for all servers.
+/// Loads and locks the machines of a group, in one order for all servers. What a machine sent before it left, or was
+/// removed, is evidence too.
 pub(crate) async fn lock_machines(
     transaction: &Transaction<'_>,
     tenant: &str,
@@ -76,8 +83,8 @@ pub(crate) async fn lock_machines(
 ) -> Result<BTreeMap<String, MachineState>, FleetError> {
     let sql = "select id, host, instance, origin, ledger_keys, cursor, peaks, signed_size, signed_note, \
                pending_size, pending_root, pending_note, witnessed_size, witnessed_root, witnessed_note, \
-               stream_epoch, stream_sequence from machines \
-               where tenant = $1 and id = any($2) and left_at is null order by id for update";
+               stream_epoch, stream_sequence, unverified_from from machines \
+               where tenant = $1 and id = any($2) order by id for update";
     let sql = transaction.prepare_cached(sql).await?;
     let rows = transaction.query(&sql, &[&tenant, &machines]).await?;
     let mut states = BTreeMap::new();
@@ -90,11 +97,13 @@ pub(crate) async fn lock_machines(
     Ok(states)
 }
 
-/// Writes the new state of machines.
+/// Writes the new state of machines. Returns those that have uploaded more than `max_upload_bytes` within a day, and are
+/// not suspended yet.
 pub(crate) async fn update_machines(
     transaction: &Transaction<'_>,
     states: &[&MachineState],
-) -> Result<(), FleetError> {
+    max_upload_bytes: u64,
+) -> Result<Vec<String>, FleetError> {
     let each = |column: &dyn Fn(&MachineState) -> i64| -> Vec<i64> {
         states.iter().map(|state| column(state)).collect()
     };
@@ -128,14 +137,20 @@ pub(crate) async fn update_machines(
                cursor = n.cursor, peaks = n.peaks, signed_size = n.signed_size, signed_note = n.signed_note, \
                pending_size = n.pending_size, pending_root = n.pending_root, pending_note = n.pending_note, \
                witnessed_size = n.witnessed_size, witnessed_root = n.witnessed_root, witnessed_note = n.witnessed_note, \
-               stream_epoch = n.epoch, stream_sequence = n.sequence \
+               stream_epoch = n.epoch, stream_sequence = n.sequence, unverified_from = n.unverified_from, \
+               quota_bytes = n.received + case when m.quota_since > now() - interval '1 day' then m.quota_bytes else 0 end, \
+               quota_since = case when m.quota_since > now() - interval '1 day' then m.quota_since else now() end \
                from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::bigint[], $6::text[], $7::bigint[], \
-               $8::bytea[], $9::text[], $10::bigint[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[]) \
+               $8::bytea[], $9::text[], $10::bigint[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[], \
+               $15::bigint[], $16::bigint[]) \
                as n(id, keys, cursor, peaks, signed_size, signed_note, pending_size, pending_root, pending_note, \
-               witnessed_size, witnessed_root, witnessed_note, epoch, sequence) where m.id = n.id";
+               witnessed_size, witnessed_root, witnessed_note, epoch, sequence, unverified_from, received) where m.id = n.id \
+               returning m.id, m.quota_bytes, coalesce(m.suspended_until > now(), false)";
+    let unverified: Vec<Option<i64>> = states.iter().map(|state| state.unverified_from.map(signed)).collect();
+    let received = each(&|state| signed(state.received_bytes));
     let sql = transaction.prepare_cached(sql).await?;
-    transaction
-        .execute(
+    let rows = transaction
+        .query(
             &sql,
             &[
                 &ids,
@@ -152,9 +167,21 @@ pub(crate) async fn update_machines(
                 &witnessed_notes,
                 &epochs,
                 &sequences,
+                &unverified,
+                &received,
             ],
         )
         .await?;
+    let is_over = |row: &&Row| unsigned(row.get(1)) > max_upload_bytes && !row.get::<_, bool>(2);
+    Ok(rows.iter().filter(is_over).map(|row| row.get(0)).collect())
+}
+
+/// Suspends a machine until the day is over in which it uploaded too much.
+pub(crate) async fn suspend_machine(transaction: &Transaction<'_>, machine: &str) -> Result<(), FleetError> {
+    // Credentials that were issued up to some minutes after the suspension are refused too.
+    let sql = "update machines set suspended_at = now(), \
+               suspended_until = greatest(quota_since + interval '1 day', now() + interval '15 minutes') where id = $1";
+    transaction.execute(sql, &[&machine]).await?;
     Ok(())
 }
 
@@ -166,12 +193,21 @@ impl EvidenceWrites {
         }
         if !self.decisions.is_empty() {
             self.write_decisions(transaction, tenant).await?;
+            if self.queues_decisions {
+                self.queue_decisions(transaction, tenant).await?;
+            }
         }
         if !self.counts.is_empty() {
             self.write_counts(transaction, tenant).await?;
         }
         for (machine, kind, detail) in &self.alerts {
             super::alert_rows::raise(transaction, tenant, machine, *kind, detail).await?;
+        }
+        if !self.verified.is_empty() {
+            let sql = "update alerts set ended = now() where tenant = $1 and machine = any($2) and kind = $3 \
+                       and ended is null";
+            let kind = AlertKind::EvidenceUnverified.as_str();
+            transaction.execute(sql, &[&tenant, &self.verified, &kind]).await?;
         }
         Ok(())
     }
@@ -201,10 +237,11 @@ impl EvidenceWrites {
         let kinds: Vec<&str> = self.decisions.iter().map(|row| row.2.kind.as_str()).collect();
         let envelopes: Vec<&str> = self.decisions.iter().map(|row| row.2.envelope.as_str()).collect();
         let sql = "insert into decisions (tenant, machine, host, record, at, kind, verdict, event, harness, tool, rule, \
-                   session, actor, cwd, reason, envelope) \
+                   session, actor, cwd, reason, envelope, rewritten) \
                    select $1, * from unnest($2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::text[], $7::text[], \
                    $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], \
-                   $16::text[])";
+                   $16::text[], $17::boolean[])";
+        let rewritten: Vec<bool> = self.decisions.iter().map(|row| row.2.rewritten).collect();
         let sql = transaction.prepare_cached(sql).await?;
         transaction
             .execute(
@@ -226,9 +263,20 @@ impl EvidenceWrites {
                     &texts(&|row| row.cwd.clone()),
                     &texts(&|row| row.reason.clone()),
                     &envelopes,
+                    &rewritten,
                 ],
             )
             .await?;
+        Ok(())
+    }
+
+    async fn queue_decisions(&self, transaction: &Transaction<'_>, tenant: &str) -> Result<(), FleetError> {
+        let machines: Vec<&str> = self.decisions.iter().map(|row| row.0.as_str()).collect();
+        let records: Vec<i64> = self.decisions.iter().map(|row| signed(row.2.record)).collect();
+        let sql = "insert into export_queue (tenant, machine, record) \
+                   select $1, * from unnest($2::text[], $3::bigint[])";
+        let sql = transaction.prepare_cached(sql).await?;
+        transaction.execute(&sql, &[&tenant, &machines, &records]).await?;
         Ok(())
     }
 
@@ -254,16 +302,16 @@ impl EvidenceWrites {
     }
 }
 
-/// Where the records of a machine in a range are: first record, and position of the message.
-pub(crate) async fn batches_in_range(
-    transaction: &Transaction<'_>,
+/// Where the records of a machine in a range are: positions of at most `limit` messages.
+pub(crate) async fn batches_in_range<C: GenericClient>(
+    client: &C,
     machine: &str,
-    from: u64,
-    to: u64,
+    (from, to): (u64, u64),
+    limit: i64,
 ) -> Result<Vec<StreamPosition>, FleetError> {
     let sql = "select stream_epoch, stream_sequence from batches \
-               where machine = $1 and first_record < $3 and end_record > $2 order by first_record";
-    let rows = transaction.query(sql, &[&machine, &signed(from), &signed(to)]).await?;
+               where machine = $1 and first_record < $3 and end_record > $2 order by first_record limit $4";
+    let rows = client.query(sql, &[&machine, &signed(from), &signed(to), &limit]).await?;
     let position = |row: &Row| StreamPosition { epoch: row.get(0), sequence: unsigned(row.get(1)) };
     Ok(rows.iter().map(position).collect())
 }

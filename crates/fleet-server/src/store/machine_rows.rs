@@ -35,6 +35,12 @@ pub struct MachineRow {
     /// Time at which it left.
     #[serde(serialize_with = "serialize_optional_time")]
     pub left: Option<SystemTime>,
+    /// Time at which an operator removed it.
+    #[serde(serialize_with = "serialize_optional_time")]
+    pub revoked: Option<SystemTime>,
+    /// Until when it is suspended because it uploaded too much.
+    #[serde(serialize_with = "serialize_optional_time")]
+    pub suspended_until: Option<SystemTime>,
     /// Time of its last message.
     #[serde(serialize_with = "serialize_time")]
     pub last_seen: SystemTime,
@@ -73,6 +79,11 @@ pub(crate) struct EnrolledMachine {
     pub(crate) ring: String,
     pub(crate) ci: bool,
     pub(crate) has_left: bool,
+    pub(crate) is_revoked: bool,
+    /// Number of stored records.
+    pub(crate) cursor: u64,
+    /// Until when the machine is suspended, if it is.
+    pub(crate) suspended_until: Option<SystemTime>,
 }
 
 fn machine_row(row: &Row) -> MachineRow {
@@ -86,6 +97,8 @@ fn machine_row(row: &Row) -> MachineRow {
         origin: row.get("origin"),
         joined: row.get("joined"),
         left: row.get("left_at"),
+        revoked: row.get("revoked_at"),
+        suspended_until: row.get("suspended_until"),
         last_seen: row.get("last_seen"),
         records: unsigned(row.get("cursor")),
         witnessed: unsigned(row.get("witnessed_size")),
@@ -121,7 +134,8 @@ impl Store {
                    on conflict (id) do update set instance = excluded.instance, host = excluded.host, \
                    version = excluded.version, labels = excluded.labels, ci = excluded.ci, ring = excluded.ring, \
                    token = excluded.token, left_at = null, last_seen = now() \
-                   where machines.tenant = excluded.tenant and machines.origin = excluded.origin";
+                   where machines.tenant = excluded.tenant and machines.origin = excluded.origin \
+                   and machines.revoked_at is null";
         let sql = client.prepare_cached(sql).await?;
         let changed = client
             .execute(
@@ -144,7 +158,9 @@ impl Store {
             .await;
         match changed {
             Ok(1) => Ok(()),
-            Ok(_) => Err(FleetError::conflict("the machine is enrolled already with another ledger")),
+            Ok(_) => Err(FleetError::conflict(
+                "the machine was removed from the fleet, or is enrolled already with another ledger",
+            )),
             Err(error) if error.code() == Some(&tokio_postgres::error::SqlState::UNIQUE_VIOLATION) => {
                 Err(FleetError::conflict("another machine with this ledger is enrolled already").with_hint(
                     "a copied state directory cannot be enrolled; remove it, or `leave` on the other machine",
@@ -156,7 +172,8 @@ impl Store {
 
     /// Returns an enrolled machine.
     pub(crate) async fn find_machine(&self, id: &str) -> Result<Option<EnrolledMachine>, FleetError> {
-        let sql = "select tenant, instance, ring, ci, left_at is not null from machines where id = $1";
+        let sql = "select tenant, instance, ring, ci, left_at is not null, revoked_at is not null, \
+                   case when suspended_until > now() then suspended_until end, cursor from machines where id = $1";
         let row = self.client().await?.query_opt(sql, &[&id]).await?;
         Ok(row.map(|row| EnrolledMachine {
             tenant: row.get(0),
@@ -164,6 +181,9 @@ impl Store {
             ring: row.get(2),
             ci: row.get(3),
             has_left: row.get(4),
+            is_revoked: row.get(5),
+            suspended_until: row.get(6),
+            cursor: unsigned(row.get(7)),
         }))
     }
 

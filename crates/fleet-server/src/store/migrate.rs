@@ -9,7 +9,7 @@ use tokio_postgres::Client;
 use crate::error::FleetError;
 
 /// Version of the database schema of this server.
-pub const SCHEMA_VERSION: i32 = 10;
+pub const SCHEMA_VERSION: i32 = 9;
 
 /// One step of the schema.
 pub(super) struct Migration {
@@ -21,7 +21,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("migrations/0001_fleet.sql") },
     Migration { version: 2, sql: include_str!("migrations/0002_alert_deliveries.sql") },
     Migration { version: 3, sql: include_str!("migrations/0003_policy.sql") },
-    Migration { version: SCHEMA_VERSION, sql: include_str!("migrations/0010_view.sql") },
+    Migration { version: 4, sql: include_str!("migrations/0004_revocation.sql") },
+    Migration { version: 5, sql: include_str!("migrations/0005_upload_limits.sql") },
+    Migration { version: 6, sql: include_str!("migrations/0006_delivery_attempts.sql") },
+    Migration { version: 7, sql: include_str!("migrations/0007_rewritten.sql") },
+    Migration { version: 8, sql: include_str!("migrations/0008_export.sql") },
+    Migration { version: SCHEMA_VERSION, sql: include_str!("migrations/0009_view.sql") },
 ];
 
 /// Name of the lock that serializes migrations.

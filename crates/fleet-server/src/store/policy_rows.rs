@@ -161,8 +161,16 @@ impl Store {
 
     /// Returns the keys that sign policy; empty if none are set.
     pub(crate) async fn policy_roots(&self, tenant: &str) -> Result<PolicyRoots, FleetError> {
+        Self::policy_roots_in(&self.client().await?, tenant).await
+    }
+
+    /// Returns the keys that sign policy, on a connection that the caller has.
+    pub(crate) async fn policy_roots_in<C: GenericClient>(
+        client: &C,
+        tenant: &str,
+    ) -> Result<PolicyRoots, FleetError> {
         let sql = "select keys, threshold from policy_roots where tenant = $1";
-        let row = self.client().await?.query_opt(sql, &[&tenant]).await?;
+        let row = client.query_opt(sql, &[&tenant]).await?;
         Ok(row.map_or_else(PolicyRoots::default, |row| PolicyRoots {
             keys: row.get(0),
             threshold: u32::try_from(row.get::<_, i32>(1)).unwrap_or(1),
@@ -192,6 +200,7 @@ impl Store {
                 &[&tenant, &version, sha256, &minimum, not_after, commit, signed_by, &bytes, pushed_by],
             )
             .await?;
+        drop(client);
         if changed == 1 {
             return Ok(());
         }
@@ -392,5 +401,19 @@ impl Store {
         }
         let sql = "select count(*) from machines where tenant = $1 and ring = $2 and left_at is null";
         Ok(unsigned(client.query_one(sql, &[&tenant, &ring]).await?.get(0)))
+    }
+
+    /// Returns the bundles that a machine may have: the one that it reported, and those of its ring.
+    pub(crate) async fn bundles_of_machine<C: GenericClient>(
+        client: &C,
+        tenant: &str,
+        machine: &str,
+    ) -> Result<Vec<Vec<u8>>, FleetError> {
+        let sql = "select b.bytes from policy_bundles b, machines m where m.tenant = $1 and m.id = $2 and b.tenant = $1 \
+                   and (b.sha256 = m.status->'bundle'->>'sha256' or b.version in (select unnest(array[r.version, \
+                   r.previous_version]) from rollouts r where r.tenant = $1 and r.ring = m.ring)) \
+                   order by b.version desc";
+        let rows = client.query(sql, &[&tenant, &machine]).await?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 }

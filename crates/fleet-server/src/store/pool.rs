@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use tokio_postgres::config::SslMode;
@@ -16,8 +16,13 @@ use super::migrate::{MIGRATIONS, migrate};
 use crate::error::FleetError;
 use crate::trial::MIN_POSTGRES_VERSION;
 
-/// Maximum number of connections of one server, besides the one that holds its locks.
-const MAX_CONNECTIONS: usize = 16;
+/// Default of `PostgresOptions::max_connections`.
+pub const DEFAULT_DATABASE_CONNECTIONS: usize = 16;
+/// Limits of every connection of the pool: a statement, the wait for a lock, and a transaction whose server is stuck.
+const SESSION_LIMITS: &str = "set statement_timeout = '30s'; set lock_timeout = '10s'; \
+                              set idle_in_transaction_session_timeout = '60s'";
+/// How long a connection to a host that is gone stays open.
+const PEER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a request waits for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -28,6 +33,8 @@ pub struct PostgresOptions {
     pub config: Config,
     /// Certificate authority of PostgreSQL. If it is given, TLS is required.
     pub ca: Option<PathBuf>,
+    /// Maximum number of connections of one server, besides the one that holds its locks.
+    pub max_connections: usize,
 }
 
 /// The database of a fleet.
@@ -55,7 +62,12 @@ impl PostgresOptions {
             config.connect_timeout(Duration::from_secs(5));
         }
         config.application_name("tenterhook-fleet");
-        Ok(Self { config, ca })
+        config
+            .keepalives_idle(PEER_TIMEOUT)
+            .keepalives_interval(Duration::from_secs(10))
+            .keepalives_retries(3);
+        config.tcp_user_timeout(PEER_TIMEOUT);
+        Ok(Self { config, ca, max_connections: DEFAULT_DATABASE_CONNECTIONS })
     }
 
     fn tls(&self) -> Result<Option<MakeRustlsConnect>, FleetError> {
@@ -112,7 +124,12 @@ impl Store {
             None => Manager::from_config(options.config.clone(), NoTls, settings),
         };
         let pool = Pool::builder(manager)
-            .max_size(MAX_CONNECTIONS)
+            .max_size(options.max_connections.max(1))
+            .post_create(Hook::async_fn(|client, _| {
+                Box::pin(
+                    async move { client.batch_execute(SESSION_LIMITS).await.map_err(HookError::Backend) },
+                )
+            }))
             .wait_timeout(Some(CONNECTION_TIMEOUT))
             .create_timeout(Some(CONNECTION_TIMEOUT))
             .recycle_timeout(Some(CONNECTION_TIMEOUT))

@@ -12,7 +12,7 @@ use super::keeper::{KeeperOptions, KeptChild, StopSignal};
 use super::settings::TrialSettings;
 use crate::error::FleetError;
 use crate::files::{create_dir, read_named, write_private};
-use crate::store::PostgresOptions;
+use crate::store::{DEFAULT_DATABASE_CONNECTIONS, PostgresOptions};
 
 /// How long PostgreSQL has to accept connections: it may have to wait for the end of an earlier one.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
@@ -73,7 +73,7 @@ pub fn connection(settings: &TrialSettings) -> PostgresOptions {
     let mut config = tokio_postgres::Config::new();
     config.host("127.0.0.1").port(settings.postgres_port).user(DATABASE).dbname(DATABASE);
     config.password(&settings.postgres_password).connect_timeout(Duration::from_secs(5));
-    PostgresOptions { config, ca: None }
+    PostgresOptions { config, ca: None, max_connections: DEFAULT_DATABASE_CONNECTIONS }
 }
 
 /// Waits until the database exists and accepts connections.

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::Value;
 use tenterhook_error::Failure;
 use tenterhook_records::time_spec::parse_time_spec;
 
@@ -11,7 +12,7 @@ use crate::api_client::{ApiClient, ServerArgs};
 use crate::environment::FleetContext;
 
 const EXAMPLES: &str = "\
-Asked, denied and failed calls and changes of protection are listed. All other records stay in their batches.
+Asked, denied, rewritten and failed calls and changes of protection are listed. All other records stay in their batches.
 
 Examples:
   tenterhook fleet decisions
@@ -26,8 +27,8 @@ pub(crate) struct Args {
     /// Id of the machine that reported the decision
     #[arg(long)]
     machine: Option<String>,
-    /// Verdict: ask or deny
-    #[arg(long)]
+    /// Verdict of the rules, or `rewritten`
+    #[arg(long, value_parser = ["none", "allow", "defer", "ask", "deny", "rewritten"])]
     verdict: Option<String>,
     /// Rule that decided
     #[arg(long)]
@@ -68,7 +69,10 @@ pub(super) fn run(context: &FleetContext, args: Args) -> Result<ExitCode, Failur
         ("since", since),
         ("limit", Some(args.limit.to_string())),
     ];
-    let response = client.get("/v1/decisions", &parameters)?;
+    let mut response = client.get("/v1/decisions", &parameters)?;
+    if !context.terminal.json {
+        show_rewritten(&mut response);
+    }
     let columns = [
         ("time", "at"),
         ("host", "host"),
@@ -84,8 +88,19 @@ pub(super) fn run(context: &FleetContext, args: Args) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
+/// Shows calls that ran with another input as rewritten.
+fn show_rewritten(response: &mut Value) {
+    let rows = response.get_mut("decisions").and_then(Value::as_array_mut);
+    for row in rows.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let is_stopped = matches!(row.get("verdict").and_then(Value::as_str), Some("ask" | "deny"));
+        if !is_stopped && row.get("rewritten") == Some(&Value::Bool(true)) {
+            row.insert("verdict".to_owned(), "rewritten".into());
+        }
+    }
+}
+
 /// Reads a duration before now, a day or a time.
-fn parse_since(text: &str) -> Result<String, Failure> {
+pub(super) fn parse_since(text: &str) -> Result<String, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
     let time = parse_time_spec(text, now);

@@ -28,6 +28,7 @@ but of the fleet's policy only rules that deny or ask apply. Root needs no confi
 Examples:
   tenterhook fleet join https://fleet.example:8470 TOKEN
   tenterhook fleet join https://fleet.example:8470 --token-file token.txt --ca ca.pem
+  tenterhook fleet join --ephemeral https://fleet.example:8470 --token-file -     a CI runner
   tenterhook fleet join --system https://fleet.example:8470 --token-file -";
 
 /// Enrol this machine with a token
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// File with the token; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     token_file: Option<PathBuf>,
+    /// This is a CI runner, whose job ends with `fleet finish`
+    #[arg(long)]
+    ephemeral: bool,
     /// Certificate authority of the fleet server, in PEM
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -101,6 +105,7 @@ pub(super) fn run(fleet: &FleetContext, args: &Args) -> Result<ExitCode, Failure
         token: token.trim().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         program: std::env::current_exe()?.canonicalize()?,
+        ephemeral: args.ephemeral,
     };
     let enrolment = tenterhook_fleet_machine::join(&options).map_err(|error| enrol_failure(&error))?;
     FleetPolicy::confirm_enrolment(home, &enrolment, is_proven)?;

@@ -5,7 +5,10 @@
 mod alerts;
 mod approve;
 mod connect;
+mod counts;
 mod decisions;
+mod export;
+mod finish;
 mod join;
 mod keep;
 mod key;
@@ -32,6 +35,7 @@ pub(crate) enum Command {
     Serve(Box<serve::Args>),
     Join(join::Args),
     Leave(leave::Args),
+    Finish(finish::Args),
     Status(status::Args),
     #[command(hide = true)]
     Connect(connect::Args),
@@ -40,6 +44,8 @@ pub(crate) enum Command {
     Key(key::Args),
     Machines(machines::Args),
     Decisions(decisions::Args),
+    Counts(counts::Args),
+    Export(export::Args),
     Alerts(alerts::Args),
     Policy(policy::Args),
     Approve(approve::Args),
@@ -53,6 +59,7 @@ pub(crate) fn run(context: &FleetContext, command: Command) -> Result<ExitCode, 
     match command {
         Command::Serve(args) => serve::run(context, &args),
         Command::Join(args) => join::run(context, &args),
+        Command::Finish(args) => finish::run(context, &args),
         Command::Leave(args) => leave::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Connect(args) => connect::run(args),
@@ -61,6 +68,8 @@ pub(crate) fn run(context: &FleetContext, command: Command) -> Result<ExitCode, 
         Command::Key(args) => key::run(context, args),
         Command::Machines(args) => machines::run(context, &args),
         Command::Decisions(args) => decisions::run(context, args),
+        Command::Counts(args) => counts::run(context, &args),
+        Command::Export(args) => export::run(context, &args),
         Command::Alerts(args) => alerts::run(context, args),
         Command::Policy(args) => policy::run(context, args),
         Command::Approve(args) => approve::run(context, &args),

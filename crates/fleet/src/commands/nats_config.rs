@@ -11,7 +11,7 @@ use crate::environment::{FleetContext, failure};
 const EXAMPLES: &str = "\
 Keys that exist are kept. Include the printed text in the configuration of every NATS server, and give the directory
 to every copy of the fleet server with `--keys`. Keep `operator.nk` and `system.nk` apart: the fleet server does not
-need them.
+need them. Run the command again after an update: it creates keys that are missing.
 
 Examples:
   tenterhook fleet nats-config --keys fleet-keys --tenant shop > accounts.conf

@@ -11,9 +11,9 @@ use serde_json::json;
 use tenterhook_error::Failure;
 use tenterhook_files::{FileClass, read_text};
 use tenterhook_fleet_server::{
-    AlertFormat, AlertTarget, BusOptions, FleetError, FleetKeys, FleetService, OperatorKey, OperatorRole,
-    PostgresOptions, ProxyIdentity, ServiceOptions, StreamLimits, TrialEngines, TrialOptions, read_secret,
-    trial_database,
+    BusOptions, DEFAULT_DATABASE_CONNECTIONS, FleetError, FleetKeys, FleetService, OperatorKey, OperatorRole,
+    PostgresOptions, ProxyIdentity, ServiceOptions, StreamLimits, TrialEngines, TrialOptions, WebhookFormat,
+    WebhookTarget, read_secret, trial_database,
 };
 use tenterhook_records::time_spec::parse_duration_spec;
 use tokio::signal::unix::{SignalKind, signal};
@@ -76,6 +76,9 @@ pub(crate) struct Args {
     /// Certificate authority of PostgreSQL; with it, TLS is required
     #[arg(long, value_name = "FILE")]
     postgres_ca: Option<PathBuf>,
+    /// Maximum number of connections of this server to PostgreSQL
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_DATABASE_CONNECTIONS)]
+    postgres_connections: usize,
     /// Number of NATS servers that store each message
     #[arg(long, value_name = "N", default_value_t = 1)]
     replicas: usize,
@@ -85,6 +88,9 @@ pub(crate) struct Args {
     /// Maximum length in bytes of each of the eight streams of evidence [default: 32 GiB; in a trial 512 MiB]
     #[arg(long, value_name = "BYTES")]
     stream_bytes: Option<i64>,
+    /// Maximum number of bytes that a machine may upload in a day; a machine that sends more is suspended until the next day
+    #[arg(long, value_name = "BYTES", default_value_t = 512 << 20)]
+    machine_bytes: u64,
     /// How long NATS recognises a message that is sent twice
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration_spec)]
     duplicate_window: Duration,
@@ -100,6 +106,18 @@ pub(crate) struct Args {
     /// File with the URL of an incoming webhook of Slack that receives alerts; may be repeated
     #[arg(long, value_name = "FILE")]
     alert_slack_file: Vec<PathBuf>,
+    /// File with the URL of a webhook that receives waiting approvals as JSON; may be repeated
+    #[arg(long, value_name = "FILE")]
+    approval_webhook_file: Vec<PathBuf>,
+    /// File with the URL of an incoming webhook of Slack that receives waiting approvals; may be repeated
+    #[arg(long, value_name = "FILE")]
+    approval_slack_file: Vec<PathBuf>,
+    /// Read the streams of evidence again from their start, once, after the database was restored from a backup
+    #[arg(long)]
+    replay_streams: bool,
+    /// URL of an OpenTelemetry collector that receives decisions as log records, such as http://127.0.0.1:4318
+    #[arg(long, value_name = "URL")]
+    otlp_endpoint: Option<String>,
     /// Public key of a tenant's first administrator; may be repeated
     #[arg(long = "admin-key", value_name = "TENANT=NAME=KEY")]
     admin_keys: Vec<String>,
@@ -198,6 +216,7 @@ async fn open(context: &FleetContext, args: &Args) -> Result<(FleetService, Opti
         let postgres = trial_database(&trial.settings);
         (keys, postgres, Some(trial))
     };
+    let postgres = PostgresOptions { max_connections: args.postgres_connections, ..postgres };
     let options = ServiceOptions {
         state: state.join("server"),
         listen: args.listen,
@@ -208,7 +227,12 @@ async fn open(context: &FleetContext, args: &Args) -> Result<(FleetService, Opti
         has_https: args.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
         credential_life: args.credential_life,
         silent_after: args.silent_after,
-        alert_targets: alert_targets(args).map_err(failure)?,
+        max_upload_bytes: args.machine_bytes,
+        replay_streams: args.replay_streams,
+        otlp_endpoint: args.otlp_endpoint.clone(),
+        alert_targets: webhook_targets(&args.alert_webhook_file, &args.alert_slack_file)?,
+        approval_targets: webhook_targets(&args.approval_webhook_file, &args.approval_slack_file)?,
+        public_url: args.public_url.clone(),
     };
     let service = FleetService::open(options).await.map_err(failure)?;
     add_admins(args, &state, &service, trial.is_some()).await.map_err(failure)?;
@@ -216,13 +240,12 @@ async fn open(context: &FleetContext, args: &Args) -> Result<(FleetService, Opti
 }
 
 /// Reads the files with the URLs of webhooks.
-fn alert_targets(args: &Args) -> Result<Vec<AlertTarget>, FleetError> {
-    let read = |files: &[PathBuf], format: AlertFormat| -> Result<Vec<AlertTarget>, FleetError> {
-        files.iter().map(|file| Ok(AlertTarget { format, url: read_secret(file)? })).collect()
-    };
-    let mut targets = read(&args.alert_webhook_file, AlertFormat::Webhook)?;
-    targets.extend(read(&args.alert_slack_file, AlertFormat::Slack)?);
-    Ok(targets)
+fn webhook_targets(json: &[PathBuf], slack: &[PathBuf]) -> Result<Vec<WebhookTarget>, Failure> {
+    let json = json.iter().map(|file| (file, WebhookFormat::Json));
+    let files = json.chain(slack.iter().map(|file| (file, WebhookFormat::Slack)));
+    files
+        .map(|(file, format)| Ok(WebhookTarget { format, url: read_secret(file).map_err(failure)? }))
+        .collect()
 }
 
 fn make_state(state: &Path) -> Result<(), Failure> {

@@ -125,7 +125,11 @@ pub(super) fn run(context: &FleetContext, args: Args) -> Result<ExitCode, Failur
 
 /// Checks an id that becomes part of a path.
 pub(super) fn path_segment(id: &str) -> Result<&str, Failure> {
-    if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+    if !id.is_empty()
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && id != "."
+        && id != ".."
+    {
         Ok(id)
     } else {
         Err(Failure::user(format!("invalid id `{id}`")))

@@ -28,14 +28,14 @@ fn a_machine_reaches_only_its_own_subjects_and_a_tenant_sees_nothing_of_another(
         // Alice cannot read what Bob wrote, nor what is for him.
         let evidence = StreamName::Evidence(bob.id.partition());
         assert!(alice.get_last(evidence, &Subject::Evidence(&bob.id)).await.is_none());
-        assert!(alice.get_last(StreamName::Cosign, &Subject::Cosign(&bob.id)).await.is_none());
+        assert!(alice.get_last(StreamName::Cosign, &Subject::Cosign(bob.mailbox())).await.is_none());
         let mut overheard = Vec::new();
         for subject in [
             "th.>",
             ">",
             "th.cmd.*",
-            &Subject::Command(&bob.id).to_string(),
-            &Subject::Answer(&bob.id).to_string(),
+            &Subject::Command(bob.mailbox()).to_string(),
+            &Subject::Answer(bob.mailbox()).to_string(),
         ] {
             overheard.push(alice.nats.subscribe(subject.to_owned()).await.unwrap());
         }
@@ -44,10 +44,10 @@ fn a_machine_reaches_only_its_own_subjects_and_a_tenant_sees_nothing_of_another(
         for subject in [
             Subject::Evidence(&bob.id).to_string(),
             Subject::Status(&bob.id).to_string(),
-            Subject::Answer(&bob.id).to_string(),
-            Subject::Answer(&alice.id).to_string(),
-            Subject::Cosign(&alice.id).to_string(),
-            Subject::Command(&bob.id).to_string(),
+            Subject::Answer(bob.mailbox()).to_string(),
+            Subject::Answer(alice.mailbox()).to_string(),
+            Subject::Cosign(alice.mailbox()).to_string(),
+            Subject::Command(bob.mailbox()).to_string(),
             "th.pol.default".to_owned(),
         ] {
             alice.nats.publish(subject, batch.clone().into()).await.unwrap();
@@ -64,7 +64,7 @@ fn a_machine_reaches_only_its_own_subjects_and_a_tenant_sees_nothing_of_another(
         let sequence = bob.last_sequence;
         assert!(bob.upload(5, 5).await > sequence);
         // A gap makes the server send a command to Bob, which Alice must not see.
-        let mut commands = bob.nats.subscribe(Subject::Command(&bob.id).to_string()).await.unwrap();
+        let mut commands = bob.nats.subscribe(Subject::Command(bob.mailbox()).to_string()).await.unwrap();
         bob.nats.flush().await.unwrap();
         bob.records.add(10, "b");
         bob.upload(15, 5).await;
@@ -95,6 +95,78 @@ fn a_machine_reaches_only_its_own_subjects_and_a_tenant_sees_nothing_of_another(
     assert_eq!(names(&trial.json_as("labs", &["machines"])), std::slice::from_ref(&ids.2));
     assert!(!names(&trial.json(&["machines"])).contains(&ids.2));
     assert!(trial.json_as("labs", &["decisions"])["decisions"].as_array().unwrap().is_empty());
+}
+
+/// Returns the sequence number of the last message on a machine's subject.
+async fn last_sequence(machine: &Machine) -> u64 {
+    let stream = StreamName::Evidence(machine.id.partition());
+    let last = machine.get_last(stream, &Subject::Evidence(&machine.id)).await.unwrap();
+    last.headers.unwrap().get("Nats-Sequence").unwrap().as_str().parse().unwrap()
+}
+
+#[test]
+fn answers_to_a_machines_requests_reach_neither_streams_nor_other_machines() {
+    let Some(trial) = Trial::start(&["default"], &[]) else { return };
+    let (url, token) = (trial.url(), trial.token("default", 2));
+    let (alice, bob) = block_on(async {
+        let mut alice = Machine::join(&url, &token, 1).await;
+        let mut bob = Machine::join(&url, &token, 2).await;
+        bob.records.add(10, "b");
+        bob.upload(0, 5).await;
+        let (commands, answers) = (Subject::Command(bob.mailbox()), Subject::Answer(bob.mailbox()));
+        let mut heard = bob.nats.subscribe(commands.to_string()).await.unwrap();
+        let mut answered = bob.nats.subscribe(answers.to_string()).await.unwrap();
+        bob.nats.flush().await.unwrap();
+        // The content of Alice's own last message is hers to choose, and the message bus sends it as an answer.
+        let own = Subject::Evidence(&alice.id).to_string();
+        let last =
+            StreamName::Evidence(alice.id.partition()).last_message_request(&Subject::Evidence(&alice.id));
+        let none = StreamName::Cosign.last_message_request(&Subject::Cosign(alice.mailbox()));
+        let status = Subject::Status(&alice.id).to_string();
+        let guess = format!("{}.{}", bob.id, "a".repeat(32));
+        let targets = (0..8).flat_map(|partition| {
+            let verbs = ["PURGE", "DELETE", "UPDATE"];
+            verbs.map(|verb| format!("$JS.API.STREAM.{verb}.EV_{partition}"))
+        });
+        let others = [
+            Subject::Evidence(&bob.id).to_string(),
+            Subject::Status(&bob.id).to_string(),
+            Subject::Ask(&bob.id).to_string(),
+            format!("th.cmd.{}", bob.id),
+            format!("th.cmd.{guess}"),
+            format!("th.ans.{guess}"),
+            format!("th.cosign.{guess}"),
+            "$JS.API.STREAM.DELETE.COSIGN".to_owned(),
+            "$JS.API.STREAM.DELETE.APPROVALS".to_owned(),
+            format!("$JS.API.CONSUMER.DELETE.EV_{}.fleet", bob.id.partition()),
+            format!("_R_.{}", bob.id),
+        ];
+        let content = r#"{"command":"resend","from":0}"#;
+        for target in targets.chain(others) {
+            for payload in ["{}", content] {
+                for request in [&own, &last, &none, &status] {
+                    let (request, target) = (request.clone(), target.clone());
+                    alice.nats.publish_with_reply(request, target, payload.into()).await.unwrap();
+                }
+            }
+        }
+        alice.nats.flush().await.unwrap();
+        // Nothing was added to Bob's subject or removed from it, and he heard nothing.
+        assert_eq!(last_sequence(&bob).await, bob.last_sequence);
+        bob.upload(5, 5).await;
+        for subscription in [&mut heard, &mut answered] {
+            let message = tokio::time::timeout(Duration::from_millis(500), subscription.next()).await;
+            assert!(!matches!(message, Ok(Some(_))), "{message:?}");
+        }
+        alice.records.add(4, "a");
+        alice.last_sequence = last_sequence(&alice).await;
+        alice.upload(0, 4).await;
+        (alice.id.to_string(), bob.id.to_string())
+    });
+    assert_eq!(trial.wait_for_records("default", &bob, 10)["alerts"], 0);
+    trial.wait_for_records("default", &alice, 4);
+    // Her own messages were no batches, which is an alert about her.
+    trial.wait_for_alert(&alice, "evidence-refused");
 }
 
 #[test]

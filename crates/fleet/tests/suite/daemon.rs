@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
-use tenterhook_fleet_protocol::{InstanceId, MachineCredentials, MachineId, NkeyKind, NkeyPair};
+use tenterhook_fleet_protocol::{InstanceId, MachineCredentials, MachineId, Mailbox, NkeyKind, NkeyPair};
 use tenterhook_fleet_state::{FleetDir, FleetEnrolment, StoredCredentials};
 use tenterhook_ledger::Reader;
 use tenterhook_test_support::{skip_test, wait_until};
@@ -116,6 +116,10 @@ impl DaemonHome {
             issued: 0,
             expires: 1_000_000,
             ring: "default".parse().unwrap(),
+            mailbox: Mailbox::derive(
+                &NkeyPair::from_seed(NkeyKind::Account, &[2; 32]),
+                &MachineId::of_key(&key.public()),
+            ),
             collects: vec!["working directories".into()],
         };
         let enrolment = FleetEnrolment {
@@ -130,6 +134,7 @@ impl DaemonHome {
             policy_keys: vec![],
             policy_threshold: 0,
             joined: 1,
+            ephemeral: false,
             program: PROGRAM.into(),
         };
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();

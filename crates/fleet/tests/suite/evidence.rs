@@ -14,7 +14,7 @@ use crate::trial::Trial;
 /// Waits until the machine receives the cosigned checkpoint of this size.
 async fn wait_for_cosignature(machine: &Machine, size: u64) -> CosignMessage {
     for _ in 0..300 {
-        let message = machine.get_last(StreamName::Cosign, &Subject::Cosign(&machine.id)).await;
+        let message = machine.get_last(StreamName::Cosign, &Subject::Cosign(machine.mailbox())).await;
         if let Some(message) = message.and_then(|message| CosignMessage::decode(&message.payload).ok()) {
             let witness = machine.enrolled.witness.parse().unwrap();
             let cosigned = check_cosigned(&message.note, &machine.origin, &witness);
@@ -53,6 +53,17 @@ fn records_arrive_once_are_cosigned_and_survive_a_restart_of_everything() {
     assert_eq!(numbers, [39, 29, 19, 9]);
     let counted = trial.query("select sum(calls) from hourly_counts");
     assert_eq!(counted[0][0].as_deref(), Some("65"));
+    let hours = trial.json(&["counts", "--since", "2026-11-01"]);
+    let denied = hours["counts"].as_array().unwrap().iter().find(|row| row["verdict"] == "deny").unwrap();
+    assert_eq!((&denied["hour"], &denied["calls"]), (&"2026-11-15T07:00:00.000Z".into(), &6.into()));
+    for filter in
+        [["--user", "dev"], ["--harness", "claude-code"], ["--rule", "remote-code"], ["--path", "/home/dev"]]
+    {
+        let found = trial.json(&["decisions", filter[0], filter[1]]);
+        assert_eq!(found["decisions"].as_array().unwrap().len(), 6, "{filter:?}");
+    }
+    assert!(trial.json(&["decisions", "--user", "root"])["decisions"].as_array().unwrap().is_empty());
+    assert_eq!(trial.run_as("default", &["decisions", "--verdict", "denied"]).status.code(), Some(2));
     assert_eq!(trial.json(&["alerts"])["alerts"].as_array().unwrap().len(), 0);
 
     let port = url.rsplit(':').next().unwrap().to_owned();
@@ -140,7 +151,8 @@ fn a_gap_is_filled_after_the_server_asked_for_it() {
     let machine = block_on(async {
         use futures_util::StreamExt as _;
         let mut machine = Machine::join(&url, &token, 1).await;
-        let mut commands = machine.nats.subscribe(Subject::Command(&machine.id).to_string()).await.unwrap();
+        let mut commands =
+            machine.nats.subscribe(Subject::Command(machine.mailbox()).to_string()).await.unwrap();
         machine.nats.flush().await.unwrap();
         machine.records.add(30, "a");
         machine.upload(0, 10).await;

@@ -68,6 +68,7 @@ impl GuardedMachine {
             version: "0".to_owned(),
             // The daemon must not start a connector of its own beside the one of the test.
             program: PathBuf::from("/nonexistent/tenterhook-fleet"),
+            ephemeral: false,
         };
         let enrolment = join(&options).unwrap();
         let home = tenterhook_home::Home::in_dir(machine.home());

@@ -8,8 +8,8 @@ use async_nats::jetstream::{self, context::PublishErrorKind};
 use async_nats::{Auth, ConnectOptions, HeaderMap};
 use serde_json::{Value, json};
 use tenterhook_fleet_protocol::{
-    BatchRecord, EnrolRequest, EnrolResponse, InstanceId, MachineCredentials, MachineId, NkeyKind, NkeyPair,
-    RenewRequest, StreamName, Subject, UploadBatch,
+    BatchRecord, EnrolRequest, EnrolResponse, InstanceId, MachineCredentials, MachineId, Mailbox, NkeyKind,
+    NkeyPair, RenewRequest, StreamName, Subject, UploadBatch,
 };
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::tree::{self, Frontier, Nodes};
@@ -149,6 +149,11 @@ impl Machine {
             nats,
             last_sequence: 0,
         }
+    }
+
+    /// Returns where the machine receives messages that are for it alone.
+    pub(crate) fn mailbox(&self) -> &Mailbox {
+        &self.enrolled.credentials.mailbox
     }
 
     /// Returns a batch of records with a checkpoint of the whole ledger.

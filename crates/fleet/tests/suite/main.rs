@@ -11,15 +11,20 @@
 )]
 
 mod access;
+mod ci_runner;
 mod connector;
 mod crashes;
 mod daemon;
 mod database;
+mod deliveries;
 mod evidence;
 mod guarded_machine;
+mod http_collector;
+mod limits;
 mod machine;
 mod operators;
 mod policy;
+mod recovery;
 mod sign_in;
 mod trial;
 mod versions;

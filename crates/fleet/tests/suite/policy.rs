@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use async_nats::jetstream;
 use serde_json::{Value, json};
-use tenterhook_fleet_protocol::{AnswerDecision, ApprovalRequest, ApproverKey};
+use tenterhook_fleet_protocol::{AnswerDecision, ApprovalRequest, ApproverKey, Mailbox, Subject};
+use tenterhook_fleet_server::FleetKeys;
 use tenterhook_test_support::wait_until;
 
 use crate::guarded_machine::GuardedMachine;
@@ -183,7 +184,10 @@ fn an_approver_answers_from_another_computer_and_a_stolen_server_cannot() {
         assert!(shown.contains("make all") && shown.contains("rule:org/make"), "{shown}");
         // The thief of the server has its database, its keys and the message bus, but no approver's key.
         let forged = forged_answer(&listed, "olga");
-        publish_as_server(&own.trial, &format!("th.ans.{}", machine.id), &forged);
+        let keys = FleetKeys::load(&own.trial.state().join("keys")).unwrap();
+        let mailbox =
+            Mailbox::derive(&keys.accounts("default").unwrap().machines, &machine.id.parse().unwrap());
+        publish_as_server(&own.trial, &Subject::Answer(&mailbox).to_string(), &forged);
         wait_until("the forged answer is refused", || (!machine.changes("refused").is_empty()).then_some(()));
         let refused = machine.changes("refused");
         assert!(refused[0]["detail"]["why"].as_str().unwrap().contains("signature"), "{refused:?}");
@@ -205,6 +209,14 @@ fn an_approver_answers_from_another_computer_and_a_stolen_server_cannot() {
         assert!(refused[1]["detail"]["why"].as_str().unwrap().contains("for another call"), "{refused:?}");
         assert_eq!(machine.waiting_approval()["id"], id.as_str());
         alter("make tea", "make all");
+        // The server refuses the answer of a key that is not an approver's, and the call still waits.
+        own.trial.json_unsigned(&["key", "sign", "mallory", "--out", &own.text("mallory")]);
+        let stranger =
+            own.trial.run_as("default", &["approve", &id, "--sign", &own.text("mallory"), "--yes"]);
+        assert_eq!(stranger.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&stranger.stderr).into_owned();
+        assert!(text.contains("`mallory` is not an approver in the policy in force"), "{text}");
+        assert_eq!(own.trial.json(&["approve"])["approvals"][0]["approval"], id.as_str());
         own.trial.json(&["approve", &id, "--sign", &own.text("olga"), "--yes"]);
         assert!(!call.join().unwrap(), "the call was approved");
         let recorded = machine.changes("approve");
@@ -230,29 +242,9 @@ fn forged_answer(listed: &Value, approver: &str) -> Vec<u8> {
 
 /// Publishes with the keys of the server.
 fn publish_as_server(trial: &Trial, subject: &str, payload: &[u8]) {
-    let keys = tenterhook_fleet_server::FleetKeys::load(&trial.state().join("keys")).unwrap();
-    let account = keys.account("default").unwrap();
-    let port = trial.settings()["nats_port"].as_u64().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let seed = [5; 32];
-        let user =
-            tenterhook_fleet_protocol::NkeyPair::from_seed(tenterhook_fleet_protocol::NkeyKind::User, &seed);
-        let life = (crate::machine::now(), crate::machine::now() + 600);
-        let jwt = tenterhook_fleet_protocol::user_jwt(account, &user.public(), "thief", None, life).unwrap();
-        let user = std::sync::Arc::new(user);
-        let client = async_nats::ConnectOptions::with_auth_callback(move |nonce| {
-            let (jwt, user) = (jwt.clone(), std::sync::Arc::clone(&user));
-            async move {
-                let mut auth = async_nats::Auth::new();
-                auth.jwt = Some(jwt);
-                auth.signature = Some(user.sign(&nonce).to_vec());
-                Ok::<_, async_nats::AuthError>(auth)
-            }
-        })
-        .connect(format!("nats://127.0.0.1:{port}"))
-        .await
-        .unwrap();
+        let client = trial.server_bus().await;
         // The context waits for the answer, so it is kept.
         let context = jetstream::new(client);
         let stored = context.publish(subject.to_owned(), payload.to_vec().into()).await.unwrap();

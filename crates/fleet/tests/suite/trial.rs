@@ -206,14 +206,49 @@ impl Trial {
 
     /// Queries the database.
     pub(crate) fn query(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        // On a thread of its own, because the caller may be in a runtime.
+        std::thread::scope(|scope| scope.spawn(|| self.query_blocking(sql)).join().unwrap())
+    }
+
+    /// Connects to the database.
+    pub(crate) async fn database(&self) -> tokio_postgres::Client {
         let settings = self.settings();
         let mut config = tokio_postgres::Config::new();
         config.host("127.0.0.1").port(settings["postgres_port"].as_u64().unwrap().try_into().unwrap());
         config.user("fleet").dbname("fleet").password(settings["postgres_password"].as_str().unwrap());
+        let (client, connection) = config.connect(tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    /// Connects to the message bus with the keys of the server.
+    pub(crate) async fn server_bus(&self) -> async_nats::Client {
+        let keys = tenterhook_fleet_server::FleetKeys::load(&self.state().join("keys")).unwrap();
+        let account = &keys.accounts("default").unwrap().streams;
+        let port = self.settings()["nats_port"].as_u64().unwrap();
+        let user = tenterhook_fleet_protocol::NkeyPair::from_seed(
+            tenterhook_fleet_protocol::NkeyKind::User,
+            &[5; 32],
+        );
+        let life = (crate::machine::now(), crate::machine::now() + 600);
+        let jwt = tenterhook_fleet_protocol::user_jwt(account, &user.public(), "test", None, life).unwrap();
+        let user = std::sync::Arc::new(user);
+        let options = async_nats::ConnectOptions::with_auth_callback(move |nonce| {
+            let (jwt, user) = (jwt.clone(), std::sync::Arc::clone(&user));
+            async move {
+                let mut auth = async_nats::Auth::new();
+                auth.jwt = Some(jwt);
+                auth.signature = Some(user.sign(&nonce).to_vec());
+                Ok::<_, async_nats::AuthError>(auth)
+            }
+        });
+        options.connect(format!("nats://127.0.0.1:{port}")).await.unwrap()
+    }
+
+    fn query_blocking(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (client, connection) = config.connect(tokio_postgres::NoTls).await.unwrap();
-            tokio::spawn(connection);
+            let client = self.database().await;
             let rows = client.simple_query(sql).await.unwrap();
             let row = |message| match message {
                 tokio_postgres::SimpleQueryMessage::Row(row) => {

@@ -43,6 +43,7 @@ fn enrolled(dir: &Path) -> Home {
         policy_keys: vec![public("ann", 1), public("bob", 2)],
         policy_threshold: 1,
         joined: 0,
+        ephemeral: false,
         program: "/usr/bin/tenterhook-fleet".into(),
     };
     std::fs::create_dir_all(dir.join("fleet")).unwrap();

@@ -52,6 +52,8 @@ fn state() -> MachineState {
         pending: None,
         witnessed: None,
         position: StreamPosition { epoch: EPOCH, sequence: 0 },
+        unverified_from: None,
+        received_bytes: 0,
     }
 }
 
@@ -195,4 +197,37 @@ fn checkpoints_with_foreign_or_wrong_signatures_are_refused() {
         apply_at(&mut state, &batch(&ledger(12, 0, ""), 0, 12, &signer), 100, Some(99)),
         BatchOutcome::Stored { .. }
     ));
+}
+
+#[test]
+fn records_under_an_unknown_key_are_counted_and_refused_beyond_a_limit() {
+    let (mut state, stranger) = (state(), key(9));
+    let all = ledger(60, 0, "");
+    // The checkpoint covers more than the batch, so that its signature is not needed yet.
+    assert!(matches!(apply(&mut state, &batch(&all, 0, 10, &stranger)), BatchOutcome::Stored { .. }));
+    assert_eq!((state.unverified_from, state.has_many_unverified()), (Some(0), false));
+    assert!(matches!(apply(&mut state, &batch(&all, 10, 20, &stranger)), BatchOutcome::Stored { .. }));
+    assert_eq!(state.unverified_from, Some(0));
+    // As if a long run had been stored before.
+    let mut long = state.clone();
+    let many = ALERT_UNVERIFIED_RECORDS + 30;
+    long.frontier = Frontier::new();
+    let mut completed = Vec::new();
+    (0..many).for_each(|seq| long.frontier.push(Hash::of_leaf(format!("r{seq}").as_bytes()), &mut completed));
+    assert!(long.has_many_unverified());
+    long.unverified_from = None;
+    assert!(!long.has_many_unverified());
+    // One more record than the limit allows is refused, and nothing changes.
+    let first = usize::try_from(MAX_UNVERIFIED_RECORDS).unwrap();
+    let far = UploadBatch { first: MAX_UNVERIFIED_RECORDS, ..batch(&ledger(60, 0, ""), 0, 1, &stranger) };
+    let far = UploadBatch {
+        checkpoint: batch(&ledger(first as u64 + 2, 0, ""), 0, 1, &stranger).checkpoint,
+        ..far
+    };
+    let outcome = apply(&mut state, &far);
+    assert!(matches!(outcome, BatchOutcome::Alert(AlertKind::EvidenceUnverified, _)), "{outcome:?}");
+    assert_eq!(state.cursor(), 20);
+    // A batch under the known key ends the run.
+    assert!(matches!(apply(&mut state, &batch(&all, 20, 60, &key(1))), BatchOutcome::Stored { .. }));
+    assert_eq!((state.unverified_from, state.cursor()), (None, 60));
 }
