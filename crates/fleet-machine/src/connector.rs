@@ -94,7 +94,15 @@ pub async fn run(options: ConnectorOptions, mut stop: watch::Receiver<bool>) -> 
     let _lock = fleet.lock()?;
     let enrolment = fleet.enrolment()?.ok_or(FleetStateError::NotEnrolled)?;
     let key = Arc::new(fleet.machine_key()?);
-    let credentials = fleet.credentials()?.ok_or(FleetStateError::NotEnrolled)?;
+    let credentials = match fleet.credentials() {
+        // Another version wrote them. The key is enough to get new ones.
+        Err(error @ FleetStateError::Form { .. }) => {
+            let (fleet, enrolment, key) = (fleet.clone(), enrolment.clone(), Arc::clone(&key));
+            let renewed = tokio::task::spawn_blocking(move || renew(&fleet, &enrolment, &key)).await;
+            renewed.ok().and_then(Result::ok).ok_or(error)?
+        }
+        credentials => credentials?.ok_or(FleetStateError::NotEnrolled)?,
+    };
     let mut connector = Connector { options, fleet, enrolment, key, credentials, report: None };
     tokio::select! {
         () = connector.run_sessions() => {}

@@ -17,7 +17,7 @@ struct MachineSearch {
 }
 
 #[derive(Deserialize)]
-struct ExportFormat {
+struct ExportEncoding {
     format: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn decisions(request: OperatorRequest) -> Result<Json<Value>, F
 pub(super) async fn export(request: OperatorRequest) -> Result<Json<Value>, FleetError> {
     request.require(OperatorRole::Viewer)?;
     let page: ExportPage = request.parameters()?;
-    let ExportFormat { format } = request.parameters()?;
+    let ExportEncoding { format } = request.parameters()?;
     let decisions = request.context.store.export_page(&request.tenant, &page).await?;
     let logs = (format.as_deref() == Some("otlp")).then(|| otlp_logs(&request.tenant, &decisions));
     Ok(Json(json!({ "decisions": decisions, "otlp": logs })))

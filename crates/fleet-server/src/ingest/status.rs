@@ -45,7 +45,7 @@ async fn store_message(
         let client = context.store.client().await?;
         return raise_alert(&client, &bus.tenant, machine.as_str(), kind, &detail).await;
     }
-    // A database that was restored from a backup knows less than the machine was told. The machine uploads it again.
+    // A database that was restored from a backup has fewer records than the machine has acknowledgements for. The machine uploads them again.
     if status.acknowledged > registered.cursor {
         let mailbox = bus.mailbox(&machine);
         tracing::info!(%machine, cursor = registered.cursor, "records are missing, asking for them");

@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Raises `machine-silent` for machines without a message since `after`, and ends it for those that are back. A CI
-    /// runner ends without a word: it is not reported, and counts as one that has left. Returns the number of new alerts.
+    /// runner ends without notice: it is not reported, and counts as one that has left. Returns the number of new alerts.
     pub(crate) async fn watch_silent_machines(
         &self,
         tenant: &str,

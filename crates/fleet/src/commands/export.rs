@@ -30,15 +30,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
-    format: ExportFormat,
+    #[arg(long, value_enum, default_value_t = DecisionExportFormat::Jsonl)]
+    format: DecisionExportFormat,
     #[command(flatten)]
     server: ServerArgs,
 }
 
 /// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ExportFormat {
+enum DecisionExportFormat {
     /// One decision per line, in JSON
     Jsonl,
     /// One request of OTLP/HTTP per line, in JSON
@@ -49,7 +49,7 @@ pub(super) fn run(context: &FleetContext, args: &Args) -> Result<ExitCode, Failu
     let client = ApiClient::open(context, &args.server)?;
     let since = parse_since(&args.since)?;
     let until = args.until.as_deref().map(parse_since).transpose()?;
-    let format = (args.format == ExportFormat::Otlp).then(|| "otlp".to_owned());
+    let format = (args.format == DecisionExportFormat::Otlp).then(|| "otlp".to_owned());
     let mut last: Option<[String; 3]> = None;
     loop {
         let [at, machine, record] = last.clone().map_or([const { None }; 3], |last| last.map(Some));
@@ -75,10 +75,10 @@ pub(super) fn run(context: &FleetContext, args: &Args) -> Result<ExitCode, Failu
         }
         last = Some(next);
         let lines: String = match args.format {
-            ExportFormat::Jsonl => {
+            DecisionExportFormat::Jsonl => {
                 decisions.iter().fold(String::new(), |text, line| text + &format!("{line}\n"))
             }
-            ExportFormat::Otlp => format!("{}\n", response.get("otlp").unwrap_or(&Value::Null)),
+            DecisionExportFormat::Otlp => format!("{}\n", response.get("otlp").unwrap_or(&Value::Null)),
         };
         context.terminal.print(&lines)?;
     }

@@ -33,7 +33,7 @@ fn a_ci_runner_uploads_everything_before_it_ends_and_is_not_reported_as_silent()
     let row = trial.wait_for_records("default", &id, size);
     assert_eq!((row["ci"].as_bool(), &row["labels"]["job"]), (Some(true), &"build".into()));
     assert!(row["left"].is_string(), "{row}");
-    // A second runner ends without a word, and a machine that is not a runner is silent too.
+    // A second runner ends without notice, and a machine that is not a runner is silent too.
     let runner = block_on(Machine::join(&trial.url(), token, 7)).id.to_string();
     let machine = block_on(Machine::join(&trial.url(), &trial.token("default", 1), 8)).id.to_string();
     trial.wait_for_alert(&machine, "machine-silent");

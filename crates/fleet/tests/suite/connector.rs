@@ -170,6 +170,22 @@ fn a_machine_joins_uploads_and_shows_how_far_and_leaves() {
 }
 
 #[test]
+fn credentials_of_an_earlier_version_are_replaced() {
+    let Some(trial) = Trial::start(&["default"], &[]) else { return };
+    let home = TestHome::new();
+    home.append(10, "a");
+    let machine = home.join(&trial);
+    // The version before knew no mailbox.
+    let path = home.fleet().file("credentials.json");
+    let mut stored: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    stored["credentials"].as_object_mut().unwrap().remove("mailbox").unwrap();
+    std::fs::write(&path, stored.to_string()).unwrap();
+    let _connector = home.connect();
+    let size = home.wait_until_acknowledged();
+    trial.wait_for_records("default", &machine, size);
+}
+
+#[test]
 fn a_connector_that_is_killed_again_and_again_loses_and_doubles_nothing() {
     let Some(trial) = Trial::start(&["default"], &[]) else { return };
     let home = TestHome::new();

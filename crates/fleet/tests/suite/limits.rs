@@ -182,7 +182,7 @@ fn machines_that_enrol_at_once_do_not_wait_for_each_others_connections() {
 }
 
 #[test]
-fn clients_that_send_slowly_lose_their_connection_and_hold_up_nobody() {
+fn clients_that_send_slowly_lose_their_connection_and_others_are_served() {
     let Some(trial) = Trial::start(&["default"], &[]) else { return };
     let address = trial.url().trim_start_matches("http://").to_owned();
     let open = |text: &str| {
