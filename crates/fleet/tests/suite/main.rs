@@ -11,10 +11,12 @@
 )]
 
 mod access;
+mod cluster_faults;
 mod connector;
 mod crashes;
 mod daemon;
 mod database;
+mod deploy;
 mod evidence;
 mod guarded_machine;
 mod machine;
