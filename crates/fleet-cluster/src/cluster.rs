@@ -33,7 +33,7 @@ const PARALLEL_JOINS: usize = 4;
 /// What a cluster consists of.
 #[derive(Debug)]
 pub struct ClusterOptions {
-    /// The programs.
+    /// The programs to run.
     pub programs: ClusterPrograms,
     /// Number of fleet servers.
     pub servers: usize,
@@ -50,7 +50,7 @@ pub struct ClusterOptions {
 /// A running cluster. Dropping it ends all processes.
 #[derive(Debug)]
 pub struct Cluster {
-    /// The machines.
+    /// The enrolled machines.
     pub machines: Vec<ClusterMachine>,
     servers: Vec<ServerNode>,
     nats: Vec<NatsNode>,
@@ -88,7 +88,8 @@ impl Cluster {
         progress("creating the keys of the fleet");
         let keys_dir = dir.path().join("keys");
         let keys = FleetKeys::open_or_create(&keys_dir, &["default".to_owned()])?;
-        let admin = OperatorKey::generate("http://127.0.0.1", &keys.witness().public().to_string(), "admin")?;
+        let mut admin =
+            OperatorKey::generate("http://127.0.0.1", &keys.witness().public().to_string(), "admin")?;
         let admin_key = admin.public_text()?;
         let mut ports = free_ports(3 * NATS_SERVERS + 1 + options.servers).into_iter();
         let mut next_port = || ports.next().unwrap_or_default();
@@ -160,6 +161,7 @@ impl Cluster {
             tls,
             dir,
         };
+        admin.server = cluster.url(0);
         admin.save(&cluster.admin_key_file())?;
         progress("waiting for the leader of JetStream");
         cluster.wait_for_nats()?;

@@ -22,7 +22,7 @@ const SIGNED_HEAD_ATTEMPTS: u32 = 200;
 /// A machine with a real daemon in a home directory of its own.
 #[derive(Debug)]
 pub struct ClusterMachine {
-    /// The daemon.
+    /// The process of the daemon.
     pub daemon: ClusterProcess,
     /// The id in the fleet.
     pub id: Option<String>,

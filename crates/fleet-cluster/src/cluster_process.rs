@@ -53,7 +53,7 @@ impl ProcessCommand {
         }
     }
 
-    /// Adds arguments.
+    /// Adds arguments of the program.
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));

@@ -84,7 +84,7 @@ fn print_addresses(cluster: &Cluster, stored: u64) {
     println!("administrator's key {}", key.display());
     println!("\ntry:  export TENTERHOOK_FLEET_KEY={}", key.display());
     for command in ["machines", "decisions --verdict deny", "alerts"] {
-        println!("      {} {command} --server {}", cluster.fleet_program().display(), cluster.url(0));
+        println!("      {} {command}", cluster.fleet_program().display());
     }
     println!();
 }

@@ -16,9 +16,9 @@ pub enum ClusterError {
     /// A file cannot be read or written.
     #[error("`{}`: {source}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A process ended, or a command failed.
@@ -34,7 +34,7 @@ pub enum ClusterError {
     Timeout {
         /// What was waited for.
         what: String,
-        /// How long.
+        /// How long it was waited for.
         waited: Duration,
     },
     /// The database cannot be queried.
@@ -55,9 +55,9 @@ pub enum ClusterError {
     /// The database differs from a ledger.
     #[error("{machine}: {why}")]
     Evidence {
-        /// The machine.
+        /// Name and id of the machine.
         machine: String,
-        /// What differs.
+        /// Description of the difference.
         why: String,
     },
 }

@@ -15,6 +15,10 @@ use crate::is_cancelled;
 /// Number of calls after which a writer looks at the size of the ledger.
 const CALLS_PER_CHECK: u64 = 200;
 
+/// Number of calls of a machine that is complete, and the pause before them, until the last kill.
+const FURTHER_CALLS: u64 = 20;
+const FURTHER_CALLS_PAUSE: Duration = Duration::from_millis(200);
+
 /// Options of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct FaultRunOptions {
@@ -35,7 +39,7 @@ pub struct FaultRunOptions {
 pub struct FaultReport {
     /// The kills, in order, with the number of stored records at that time.
     pub kills: Vec<(String, u64)>,
-    /// The machines.
+    /// What the database has of each machine.
     pub machines: Vec<MachineEvidence>,
     /// How long all calls took.
     pub recording: Duration,
@@ -76,8 +80,12 @@ pub fn run_faults(
             }
             let Some(machine) = machines.get(number % machines.len().max(1)) else { return Ok(()) };
             // After the first round, each machine records a little more until the last kill.
-            let wanted =
-                if round_is_over { machine.ledger_size()? + CALLS_PER_CHECK } else { options.records };
+            let wanted = if round_is_over {
+                sleep(FURTHER_CALLS_PAUSE);
+                machine.ledger_size()? + FURTHER_CALLS
+            } else {
+                options.records
+            };
             if let Err(error) = record_calls(machine, wanted) {
                 failed.store(true, Ordering::Relaxed);
                 return Err(error);

@@ -105,21 +105,21 @@ impl NatsNode {
 
     /// Whether the server and its part of JetStream are ready.
     pub(crate) fn is_healthy(&self) -> bool {
-        if let Some(namespace) = &self.namespace {
-            return self.is_healthy_in(namespace);
-        }
         let address = SocketAddr::new(self.address.ip, self.address.monitor_port);
-        http_get(address, "/healthz").is_ok_and(|text| text.starts_with("HTTP/1.1 200"))
+        answers_ok(self.namespace.as_deref(), address, "/healthz")
     }
+}
 
-    fn is_healthy_in(&self, namespace: &str) -> bool {
-        let address = SocketAddr::new(self.address.ip, self.address.monitor_port);
-        let script = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2).read()";
-        let command = ProcessCommand::new(Path::new("/usr/bin/python3"), Path::new("/"))
-            .args(["-c", script, &format!("http://{address}/healthz")])
-            .namespace(Some(namespace.to_owned()));
-        command.run("health").is_ok()
-    }
+/// Whether a server answers a request with status 200. In a network namespace, another program asks.
+pub(crate) fn answers_ok(namespace: Option<&str>, address: SocketAddr, path: &str) -> bool {
+    let Some(namespace) = namespace else {
+        return http_get(address, path).is_ok_and(|text| text.starts_with("HTTP/1.1 200"));
+    };
+    let script = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2).read()";
+    let command = ProcessCommand::new(Path::new("/usr/bin/python3"), Path::new("/"))
+        .args(["-c", script, &format!("http://{address}{path}")])
+        .namespace(Some(namespace.to_owned()));
+    command.run("health").is_ok()
 }
 
 /// Returns the path of a file beside the directory of a server: NATS resolves includes relative to the configuration.
@@ -128,7 +128,7 @@ fn relative(accounts: &Path) -> String {
 }
 
 /// Sends a request and returns the beginning of the response.
-pub(crate) fn http_get(address: SocketAddr, path: &str) -> std::io::Result<String> {
+fn http_get(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, HEALTH_TIMEOUT)?;
     stream.set_read_timeout(Some(HEALTH_TIMEOUT))?;
     stream.set_write_timeout(Some(HEALTH_TIMEOUT))?;

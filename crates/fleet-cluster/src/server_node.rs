@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::cluster_process::{ClusterProcess, ProcessCommand};
 use crate::error::ClusterError;
-use crate::nats_node::http_get;
+use crate::nats_node::answers_ok;
 
 /// A copy of the fleet server.
 #[derive(Debug)]
@@ -70,9 +70,6 @@ impl ServerNode {
 
     /// Whether the server reaches its engines.
     pub(crate) fn is_healthy(&self) -> bool {
-        if self.namespace.is_some() {
-            return true;
-        }
-        http_get(self.address, "/v1/health").is_ok_and(|text| text.starts_with("HTTP/1.1 200"))
+        answers_ok(self.namespace.as_deref(), self.address, "/v1/health")
     }
 }
