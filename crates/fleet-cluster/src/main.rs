@@ -48,7 +48,7 @@ enum ClusterVerb {
         #[arg(long, value_name = "SECONDS", default_value_t = 20)]
         pause: u64,
         /// Number of machines that record calls at the same time
-        #[arg(long, value_name = "N", default_value_t = 8)]
+        #[arg(long, value_name = "N", default_value_t = 50)]
         writers: usize,
     },
 }

@@ -9,6 +9,11 @@ use crate::cluster_process::ProcessCommand;
 use crate::error::ClusterError;
 use crate::programs::find_tool;
 
+/// Directory with the names of namespaces.
+const NAMESPACE_DIR: &str = "/run/netns";
+/// Beginning of the names of a cluster's namespaces; the id of the process follows.
+const NAMESPACE_PREFIX: &str = "tenterhook-";
+
 /// A network of namespaces, connected by a bridge in a namespace of its own. Dropping it removes all of them.
 #[derive(Debug)]
 pub struct ClusterNetwork {
@@ -26,7 +31,8 @@ fn run_tool(name: &str, words: &[&str]) -> Result<String, ClusterError> {
 impl ClusterNetwork {
     /// Creates a namespace for each member. Only root may do this.
     pub fn create(members: &[&str]) -> Result<Self, ClusterError> {
-        let prefix = format!("th{}", std::process::id());
+        remove_stale_namespaces();
+        let prefix = format!("{NAMESPACE_PREFIX}{}", std::process::id());
         let mut network = Self { prefix, members: Vec::new() };
         let hub = network.namespace("hub");
         run_tool("ip", &["netns", "add", &hub])?;
@@ -93,10 +99,23 @@ impl ClusterNetwork {
     }
 }
 
+/// Removes the namespaces of processes that were killed, which the kernel keeps.
+fn remove_stale_namespaces() {
+    for entry in std::fs::read_dir(NAMESPACE_DIR).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let owner =
+            name.strip_prefix(NAMESPACE_PREFIX).and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
+        if owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            // Fails if another process removes it at the same time.
+            drop(run_tool("ip", &["netns", "delete", &name]));
+        }
+    }
+}
+
 impl Drop for ClusterNetwork {
     fn drop(&mut self) {
         for member in self.members.iter().rev() {
-            // Fails if it was removed by someone else.
+            // Fails if it was removed by another process.
             drop(run_tool("ip", &["netns", "delete", &self.namespace(member)]));
         }
     }

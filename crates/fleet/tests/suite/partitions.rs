@@ -80,35 +80,35 @@ fn partitions_heal() {
 
     // The machine reaches no NATS server. Hook calls go on, and everything arrives afterwards.
     fleet.cut("m1", &[0, 1, 2]);
-    fleet.record(1200);
+    fleet.record(300);
     std::thread::sleep(PARTITION_TIME);
     assert_eq!(fleet.stored(), Some(first.size.to_string()), "the cable is cut");
     fleet.heal("m1");
     let second = fleet.wait_for_evidence("machine from NATS");
-    assert!(second.size >= first.size + 1200);
+    assert!(second.size >= first.size + 300);
 
     // One NATS server is alone. The two others go on, and records arrive before the partition ends.
     fleet.cut("n1", &[1, 2]);
-    fleet.record(1200);
+    fleet.record(300);
     let third = fleet.wait_for_evidence("one NATS server from the others");
     fleet.heal("n1");
-    assert!(third.size >= second.size + 1200);
+    assert!(third.size >= second.size + 300);
 
     // No fleet server reaches PostgreSQL. Batches wait in NATS.
     fleet.cut("s1", &[DATABASE]);
     fleet.cut("s2", &[DATABASE]);
-    fleet.record(1200);
+    fleet.record(300);
     std::thread::sleep(PARTITION_TIME);
     assert_eq!(fleet.stored(), Some(third.size.to_string()), "the cable is cut");
     fleet.heal("s1");
     fleet.heal("s2");
     let fourth = fleet.wait_for_evidence("fleet servers from PostgreSQL");
-    assert!(fourth.size >= third.size + 1200);
+    assert!(fourth.size >= third.size + 300);
 
     // Each fleet server alone loses PostgreSQL, and the other one takes over its partitions during the partition.
     for server in ["s1", "s2"] {
         fleet.cut(server, &[DATABASE]);
-        fleet.record(1200);
+        fleet.record(300);
         fleet.wait_for_evidence(&format!("{server} from PostgreSQL"));
         fleet.heal(server);
     }
