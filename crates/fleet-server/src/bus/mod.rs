@@ -6,7 +6,8 @@ mod connect;
 mod streams;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use tenterhook_fleet_protocol::{FleetMessage, Subject};
@@ -14,6 +15,9 @@ use tenterhook_fleet_protocol::{FleetMessage, Subject};
 pub use streams::StreamLimits;
 
 use crate::error::{FleetError, nats_error};
+
+/// Minimum time between two moves of a connection to another server.
+const MOVE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How the server reaches NATS.
 #[derive(Debug, Clone)]
@@ -37,6 +41,8 @@ pub(crate) struct TenantBus {
     pub(crate) client: async_nats::Client,
     /// The account's streams.
     pub(crate) jetstream: jetstream::Context,
+    /// When the connection was last moved to another server.
+    moved: Arc<Mutex<Instant>>,
 }
 
 impl TenantBus {
@@ -50,7 +56,24 @@ impl TenantBus {
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(std::time::Duration::from_secs(10));
         streams::create_streams(&jetstream, &options.limits).await?;
-        Ok(Self { tenant: tenant.into(), client, jetstream })
+        let moved = Arc::new(Mutex::new(Instant::now()));
+        Ok(Self { tenant: tenant.into(), client, jetstream, moved })
+    }
+
+    /// Connects to another server after a failure, at most once in [`MOVE_INTERVAL`]. A server that a network separates
+    /// from the others keeps its connections, but delivers nothing.
+    pub(crate) async fn move_after_failure(&self) {
+        let is_due = {
+            let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = moved.elapsed() >= MOVE_INTERVAL;
+            if is_due {
+                *moved = Instant::now();
+            }
+            is_due
+        };
+        if is_due && let Err(error) = self.client.force_reconnect().await {
+            tracing::warn!(%error, "the connection to NATS cannot be moved");
+        }
     }
 
     /// Stores a message in the stream of its subject and waits until it is stored.
