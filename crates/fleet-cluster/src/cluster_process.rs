@@ -168,7 +168,7 @@ impl ClusterProcess {
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().rev().take(QUOTED_LOG_LINES).collect();
         let lines: Vec<&str> = lines.into_iter().rev().collect();
-        format!("it ended (log `{}`): {}", self.log.display(), lines.join("; "))
+        format!("its log `{}` ends with: {}", self.log.display(), lines.join("; "))
     }
 
     /// Sends a signal to the process.
