@@ -110,11 +110,39 @@ fuzz: ## Fuzz the parsers with generated input (SECONDS=3600 for an hour)
 	$(CARGO) test --release --locked -p tenterhook-policy --test scaling
 	$(CARGO) run --release --locked -p tenterhook-fuzz -- $(SECONDS) $(ONLY) $(SEED)
 
-.PHONY: fleet-test
-fleet-test: ## Test the fleet server with a real nats-server and PostgreSQL
-	@sh tests/install-fleet-tools.sh "$(TARGET)/fleet-tools" >/dev/null
+# Where `nats-server` for tests is installed.
+FLEET_TOOLS := $(abspath $(TARGET))/fleet-tools
+NATS_SERVER := $(FLEET_TOOLS)/nats-server-2.15.1
+# Number of machines of `make fleet` and `make fleet-test`, and of records of each machine in the test.
+MACHINES ?= 50
+RECORDS ?= 10000
+
+.PHONY: fleet fleet-test bench-fleet
+fleet: ## Show a fleet: three NATS servers, PostgreSQL, two fleet servers, fifty machines (MACHINES=10; Ctrl-C ends it)
+	@sh tests/install-fleet-tools.sh "$(FLEET_TOOLS)" >/dev/null
+	@$(CARGO) build --profile quick --locked -p tenterhook -p tenterhook-fleet -p tenterhook-fleet-cluster
+	@"$(TARGET)/quick/tenterhook-fleet-cluster" show --machines "$(MACHINES)" --nats-server "$(NATS_SERVER)"
+
+fleet-test: ## Test the fleet with real engines, with network partitions (as root), and with fifty machines while parts are killed
+	@sh tests/install-fleet-tools.sh "$(FLEET_TOOLS)" >/dev/null
+	$(CARGO) build --locked -p tenterhook
 	$(CARGO) nextest run --locked -p tenterhook-fleet -p tenterhook-fleet-server -p tenterhook-fleet-protocol \
-		-p tenterhook-fleet-machine --test-threads 3 --no-fail-fast
+		-p tenterhook-fleet-machine -p tenterhook-fleet-cluster --test-threads 3 --no-fail-fast --run-ignored all
+	$(CARGO) build --release --locked -p tenterhook -p tenterhook-fleet -p tenterhook-fleet-cluster
+	"$(TARGET)/release/tenterhook-fleet-cluster" faults --machines "$(MACHINES)" --records "$(RECORDS)" \
+		--nats-server "$(NATS_SERVER)"
+
+# The memory run takes ten minutes. Raw runs are kept in benches/runs.
+FLEET_BENCH = "$(TARGET)/release/tenterhook-fleet-benches" --nats-server "$(NATS_SERVER)" --programs "$(TARGET)/release"
+
+bench-fleet: ## Measure a fleet: acknowledgements with 5,000 machines, batches per second, memory, hooks with a dead message bus
+	@sh tests/install-fleet-tools.sh "$(FLEET_TOOLS)" >/dev/null
+	$(CARGO) build --release --locked -p tenterhook -p tenterhook-fleet -p tenterhook-fleet-benches
+	$(FLEET_BENCH) in-flight
+	$(FLEET_BENCH) open-loop --seconds 600 --warm-up 60
+	python3 benches/fleet/black_hole.py --tenterhook "$(TARGET)/release/tenterhook" \
+		--fleet "$(TARGET)/release/tenterhook-fleet" --out "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-fleet-black-hole.json"
+	$(REPLACE_RUNS)
 
 # Number of rounds in which `make soak` kills processes and damages files.
 ROUNDS ?= 500

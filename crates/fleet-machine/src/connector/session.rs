@@ -51,6 +51,8 @@ pub(super) struct Session<'c> {
     ledger_size: u64,
     waiting_since: Option<Instant>,
     disconnected_since: Option<Instant>,
+    /// Since when batches were not stored although the connection is open.
+    unavailable_since: Option<Instant>,
     /// Size of a rolled-back ledger that was shown to the server.
     shown_rollback: Option<u64>,
     /// Policy and approvals.
@@ -110,6 +112,7 @@ impl<'c> Session<'c> {
             ledger_size: 0,
             waiting_since: None,
             disconnected_since: None,
+            unavailable_since: None,
             shown_rollback: None,
             problem: None,
         };
@@ -206,7 +209,10 @@ impl<'c> Session<'c> {
     fn check_connection(&mut self) -> Option<BusSessionEnd> {
         if self.bus.is_connected() {
             self.disconnected_since = None;
-            return None;
+            // A server that a network separates from the others keeps its connections, but stores nothing.
+            let separated =
+                self.unavailable_since.is_some_and(|since| since.elapsed() >= MAX_DISCONNECTED_TIME);
+            return separated.then(|| BusSessionEnd::Lost("the message bus stores nothing".to_owned()));
         }
         let since = *self.disconnected_since.get_or_insert_with(Instant::now);
         (since.elapsed() >= MAX_DISCONNECTED_TIME)
@@ -260,7 +266,11 @@ impl<'c> Session<'c> {
     async fn publish(&mut self, (batch, bytes): EncodedBatch) -> Duration {
         let id = MessageId { attempt: self.progress.attempt(), ..batch.message_id() };
         let end = batch.end();
-        match self.bus.publish_batch(bytes, &id, self.progress.last_sequence()).await {
+        let outcome = self.bus.publish_batch(bytes, &id, self.progress.last_sequence()).await;
+        if !matches!(outcome, PublishOutcome::Unavailable(_)) {
+            self.unavailable_since = None;
+        }
+        match outcome {
             PublishOutcome::Stored { sequence } => {
                 self.progress.note_stored(end, sequence, Instant::now());
                 self.backoff.reset();
@@ -279,7 +289,12 @@ impl<'c> Session<'c> {
                 self.problem = Some("the fleet's stream is full; records wait in the ledger".to_owned());
                 self.backoff.pause()
             }
-            PublishOutcome::Unavailable(why) | PublishOutcome::Refused(why) => {
+            PublishOutcome::Unavailable(why) => {
+                self.unavailable_since = self.unavailable_since.or_else(|| Some(Instant::now()));
+                self.problem = Some(format!("records wait in the ledger: {why}"));
+                self.backoff.pause()
+            }
+            PublishOutcome::Refused(why) => {
                 self.problem = Some(format!("records wait in the ledger: {why}"));
                 self.backoff.pause()
             }

@@ -6,7 +6,8 @@ mod connect;
 mod streams;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use tenterhook_fleet_protocol::{FleetMessage, MachineId, Mailbox, Partition, StreamName, Subject};
@@ -19,6 +20,9 @@ use crate::keys::TenantAccounts;
 
 /// Name of the durable consumers, which all copies of the server share.
 pub(crate) const EVIDENCE_CONSUMER: &str = "fleet";
+
+/// Minimum time between two moves of a connection to another server.
+const MOVE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How the server reaches NATS.
 #[derive(Debug, Clone)]
@@ -43,6 +47,8 @@ pub(crate) struct TenantBus {
     /// The account's streams.
     pub(crate) jetstream: jetstream::Context,
     accounts: Arc<TenantAccounts>,
+    /// When the connection was last moved to another server.
+    moved: Arc<Mutex<Instant>>,
 }
 
 impl TenantBus {
@@ -56,7 +62,9 @@ impl TenantBus {
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(std::time::Duration::from_secs(10));
         streams::create_streams(&jetstream, &options.limits).await?;
-        Ok(Self { tenant: tenant.into(), client, jetstream, accounts: Arc::new(accounts.clone()) })
+        let moved = Arc::new(Mutex::new(Instant::now()));
+        let accounts = Arc::new(accounts.clone());
+        Ok(Self { tenant: tenant.into(), client, jetstream, accounts, moved })
     }
 
     /// Returns where a machine receives messages that are for it alone.
@@ -77,6 +85,22 @@ impl TenantBus {
             }
         }
         Ok(())
+    }
+
+    /// Connects to another server after a failure, at most once in [`MOVE_INTERVAL`]. A server that a network separates
+    /// from the others keeps its connections, but delivers nothing.
+    pub(crate) async fn move_after_failure(&self) {
+        let is_due = {
+            let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = moved.elapsed() >= MOVE_INTERVAL;
+            if is_due {
+                *moved = Instant::now();
+            }
+            is_due
+        };
+        if is_due && let Err(error) = self.client.force_reconnect().await {
+            tracing::warn!(%error, "the connection to NATS cannot be moved");
+        }
     }
 
     /// Stores a message in the stream of its subject and waits until it is stored.

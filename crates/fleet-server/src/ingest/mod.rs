@@ -66,11 +66,15 @@ pub(crate) async fn run_ingest(context: IngestContext, buses: Vec<TenantBus>) {
 /// Processes the messages of one unit while this server owns it.
 async fn run_unit(context: IngestContext, bus: TenantBus, unit: LeaseUnit, owned: OwnedUnits) {
     run_while_owned(&context.stop, &unit, owned, || async {
-        match &unit {
+        let result = match &unit {
             LeaseUnit::Evidence(_, partition) => consumer::consume_evidence(&context, &bus, *partition).await,
             LeaseUnit::Status(_) => status::consume_status(&context, &bus).await,
             LeaseUnit::Approvals(_) => approvals::consume_approvals(&context, &bus).await,
+        };
+        if result.is_err() {
+            bus.move_after_failure().await;
         }
+        result
     })
     .await;
 }

@@ -21,10 +21,19 @@ pub const DEFAULT_DATABASE_CONNECTIONS: usize = 16;
 /// Limits of every connection of the pool: a statement, the wait for a lock, and a transaction whose server is stuck.
 const SESSION_LIMITS: &str = "set statement_timeout = '30s'; set lock_timeout = '10s'; \
                               set idle_in_transaction_session_timeout = '60s'";
-/// How long a connection to a host that is gone stays open.
-const PEER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a request waits for a connection.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time without traffic after which a connection to PostgreSQL is probed, time between two probes, and their number.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
+/// Time after which a connection is closed whose data is not confirmed.
+const UNANSWERED_TIMEOUT: Duration = Duration::from_secs(20);
+/// The same for PostgreSQL's side of the connection that holds leases: until PostgreSQL notices that a server is
+/// unreachable, no other copy gets its partitions.
+const LEASE_SESSION_SETTINGS: &str = "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; \
+                                      set tcp_keepalives_count = 3; set tcp_user_timeout = '20s'";
 
 /// How the server reaches PostgreSQL.
 #[derive(Clone)]
@@ -62,11 +71,10 @@ impl PostgresOptions {
             config.connect_timeout(Duration::from_secs(5));
         }
         config.application_name("tenterhook-fleet");
-        config
-            .keepalives_idle(PEER_TIMEOUT)
-            .keepalives_interval(Duration::from_secs(10))
-            .keepalives_retries(3);
-        config.tcp_user_timeout(PEER_TIMEOUT);
+        // A database that a network does not reach any more is noticed in seconds, not after the kernel's default of
+        // hours for idle and a quarter of an hour for busy connections.
+        config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_INTERVAL);
+        config.keepalives_retries(KEEPALIVE_RETRIES).tcp_user_timeout(UNANSWERED_TIMEOUT);
         Ok(Self { config, ca, max_connections: DEFAULT_DATABASE_CONNECTIONS })
     }
 
@@ -146,6 +154,8 @@ impl Store {
 
     /// Opens a connection of its own, for locks that belong to a session.
     pub(crate) async fn dedicated_client(&self) -> Result<Client, FleetError> {
-        self.options.connect().await
+        let client = self.options.connect().await?;
+        client.batch_execute(LEASE_SESSION_SETTINGS).await?;
+        Ok(client)
     }
 }

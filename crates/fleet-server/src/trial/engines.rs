@@ -31,7 +31,7 @@ pub struct EngineSearch {
 
 impl EngineSearch {
     /// Finds `nats-server` in a supported version.
-    pub(crate) fn find_nats_server(&self) -> Result<PathBuf, FleetError> {
+    pub fn find_nats_server(&self) -> Result<PathBuf, FleetError> {
         let missing = || FleetError::incompatible("`nats-server` is not installed").with_hint(NATS_HINT);
         let found = match &self.nats_server {
             Some(path) => Some(path.clone()),
@@ -45,7 +45,7 @@ impl EngineSearch {
     }
 
     /// Finds the directory with `initdb` and `postgres` in a supported version.
-    pub(crate) fn find_postgres(&self) -> Result<PathBuf, FleetError> {
+    pub fn find_postgres(&self) -> Result<PathBuf, FleetError> {
         let missing = || FleetError::incompatible("PostgreSQL is not installed").with_hint(POSTGRES_HINT);
         let is_complete = |dir: &PathBuf| dir.join("initdb").is_file() && dir.join("postgres").is_file();
         let on_path = || self.find_on_path("initdb").and_then(|path| real_directory(&path));

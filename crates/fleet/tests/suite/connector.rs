@@ -72,13 +72,18 @@ impl TestHome {
 
     /// Appends records. `mark` makes them differ from other records with the same numbers.
     pub(crate) fn append(&self, records: u64, mark: &str) -> u64 {
+        self.append_at(records, mark, RECORD_TIME_MS)
+    }
+
+    /// Appends records at this time of the machine's clock.
+    pub(crate) fn append_at(&self, records: u64, mark: &str, unix_ms: u64) -> u64 {
         let dir = self.state().join("ledger");
         std::fs::create_dir_all(self.state()).unwrap();
         let ledger = Ledger::open(&dir, LedgerOptions::new(|| RECORD_TIME_MS)).unwrap().ledger;
         let from = Reader::open(&dir).map_or(0, |reader| reader.size().unwrap());
         let entries = (from..from + records).map(|number| {
             let mark = mark.bytes().fold(0, |sum, byte| sum * 256 + u128::from(byte));
-            let (id, time) = (EventId::from_parts(number, mark), Timestamp::from_unix_ms(RECORD_TIME_MS));
+            let (id, time) = (EventId::from_parts(number, mark), Timestamp::from_unix_ms(unix_ms));
             // Records that hardly compress fill a stream as real ones do.
             let noise = Hash::of_leaf(&number.to_be_bytes()).to_string();
             let entry =
@@ -95,10 +100,15 @@ impl TestHome {
     }
 
     pub(crate) fn connect(&self) -> Connector {
+        self.connect_with(&[])
+    }
+
+    /// Starts the connector with these variables.
+    pub(crate) fn connect_with(&self, env: &[(&str, &str)]) -> Connector {
         let log = self.dir.path().join("connector.log");
         let log = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
         let mut command = Command::new(PROGRAM);
-        command.env_clear().env("PATH", "/usr/bin:/bin");
+        command.env_clear().env("PATH", "/usr/bin:/bin").envs(env.iter().copied());
         command.args(["connect", "--batch-age-ms", "50", "--state"]).arg(self.state());
         let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
         Connector { child }
@@ -131,7 +141,7 @@ fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-fn stored_root(trial: &Trial, machine: &str, size: u64) -> String {
+pub(crate) fn stored_root(trial: &Trial, machine: &str, size: u64) -> String {
     let sql = format!(
         "select encode(root, 'base64') from batches where machine = '{machine}' and end_record = {size}"
     );

@@ -12,17 +12,21 @@
 
 mod access;
 mod ci_runner;
+mod cluster_faults;
 mod connector;
 mod crashes;
 mod daemon;
 mod database;
 mod deliveries;
+mod deploy;
 mod evidence;
 mod guarded_machine;
 mod http_collector;
 mod limits;
 mod machine;
+mod offline;
 mod operators;
+mod partitions;
 mod policy;
 mod recovery;
 mod sign_in;

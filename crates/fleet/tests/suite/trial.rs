@@ -86,8 +86,13 @@ impl Trial {
 
     /// Starts the server of the trial, which starts the engines.
     pub(crate) fn serve(&mut self, tenants: &[&str], options: &[&str]) {
+        self.serve_with(tenants, options, &[]);
+    }
+
+    /// Starts the server of the trial with these variables.
+    pub(crate) fn serve_with(&mut self, tenants: &[&str], options: &[&str], env: &[(&str, &str)]) {
         let mut command = program(self.dir.path(), &self.nats);
-        command.arg("serve");
+        command.envs(env.iter().copied()).arg("serve");
         if !options.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
