@@ -45,14 +45,16 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn view(State(daemon): State<Arc<Daemon>>) -> Result<Json<FleetPolicyView>, ApiError> {
     run_blocking(move || {
-        Ok::<_, ApiError>(Json(match FleetPolicy::load(&daemon.home) {
+        // What the daemon evaluates calls with, which can differ from the files for a moment.
+        let base = daemon.generations.base();
+        Ok::<_, ApiError>(Json(match &base.sources.fleet {
             None => FleetPolicyView::default(),
             Some(policy) => FleetPolicyView {
                 enrolled: true,
                 fleet: Some(policy.fleet.clone()),
                 ring: FleetPolicy::ring(&daemon.home),
                 bundle: policy.bundle.as_deref().map(describe_bundle),
-                problems: file_problems(&policy.problems),
+                problems: file_problems(&[policy.problems.as_slice(), &base.stale].concat()),
             },
         }))
     })

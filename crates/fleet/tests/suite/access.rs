@@ -236,7 +236,7 @@ fn a_machine_that_left_gets_no_credentials_and_its_key_is_not_taken_by_a_copy() 
     assert_eq!(kinds["alerts"][0]["kind"], "machine-key-cloned");
     let actions = trial.query("select action from actions order by id");
     let actions: Vec<_> = actions.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
-    assert_eq!(actions, ["key-add", "token-create", "enrol", "leave"]);
+    assert_eq!(actions, ["key-add", "sign-in-link", "token-create", "enrol", "leave"]);
     let ledger = tenterhook_ledger::Reader::open(&trial.state().join("server/ledger")).unwrap();
     let recorded = ledger.records_from(0, 100).unwrap();
     let text: String = recorded

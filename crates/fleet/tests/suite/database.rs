@@ -60,7 +60,9 @@ fn a_database_of_the_version_before_is_migrated_with_its_data() {
     let id = machine.id.to_string();
     trial.wait_for_records("default", &id, 20);
     let port = url.rsplit(':').next().unwrap().to_owned();
-    // Version 3 had no columns for removals, limits and rewritten calls, and other columns for deliveries.
+    // Version 3 had no columns for removals, limits and rewritten calls, other columns for deliveries, and no browsers.
+    trial.query("drop trigger rollouts_noted on rollouts");
+    trial.query("drop table sign_in_links, browser_sessions, rollout_history");
     trial.query("drop table approval_deliveries, export_queue; alter table decisions drop column rewritten");
     trial.query(
         "alter table machines drop column revoked_at, drop column revoked_by, drop column revoke_reason, \
