@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::error::BenchError;
-use crate::simulated_machine::{SimulatedMachine, acknowledged, acknowledgements};
+use crate::simulated_machine::{SimulatedMachine, acknowledged};
 
 /// Records of each batch, and bytes of each record that do not compress.
 pub(crate) const OPEN_LOOP_RECORDS: u64 = 6;
@@ -54,7 +54,7 @@ pub(crate) async fn run_open_loop(
         let phase = interval * u32::try_from(number).unwrap_or_default() / count;
         tasks.spawn(async move {
             let mut cosigned =
-                uplink.bus.subscribe(acknowledgements(ledger.machine())).await.map_err(BenchError::new)?;
+                uplink.bus.subscribe(uplink.acknowledgements()).await.map_err(BenchError::new)?;
             let mut due = start + phase;
             while due < end {
                 sleep_until(due).await;

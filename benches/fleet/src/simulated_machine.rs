@@ -9,7 +9,7 @@ use std::time::Duration;
 use tenterhook_fleet_machine::{Bus, PublishOutcome, ServerClient};
 use tenterhook_fleet_protocol::{
     BatchRecord, CosignMessage, ENROLMENT_VERSION, EnrolRequest, EnrolResponse, FleetMessage as _,
-    InstanceId, MachineId, MessageId, NkeyKind, NkeyPair, Subject, UploadBatch,
+    InstanceId, MachineId, Mailbox, MessageId, NkeyKind, NkeyPair, Subject, UploadBatch,
 };
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::tree::Frontier;
@@ -49,6 +49,7 @@ pub(crate) struct SimulatedMachine {
 /// A connected machine, without its ledger.
 pub(crate) struct Uplink {
     pub(crate) bus: Bus,
+    mailbox: Mailbox,
     last_sequence: u64,
 }
 
@@ -93,15 +94,12 @@ impl SimulatedMachine {
         let credentials = &self.enrolled.credentials;
         let login = (credentials.user_jwt.clone(), self.key);
         let bus = Bus::connect(&credentials.nats, None, &self.enrolled.machine, login).await;
-        Ok((Uplink { bus: bus.map_err(BenchError::new)?, last_sequence: 0 }, self.ledger))
+        let mailbox = credentials.mailbox.clone();
+        Ok((Uplink { bus: bus.map_err(BenchError::new)?, mailbox, last_sequence: 0 }, self.ledger))
     }
 }
 
 impl SimulatedLedger {
-    pub(crate) fn machine(&self) -> &MachineId {
-        &self.machine
-    }
-
     /// Appends records and returns the batch that uploads them. `noise_bytes` of each record do not compress, as the ids
     /// and hashes of a real record.
     pub(crate) fn next_batch(&mut self, records: u64, noise_bytes: usize) -> Result<ReadyBatch, BenchError> {
@@ -147,6 +145,11 @@ impl SimulatedLedger {
 }
 
 impl Uplink {
+    /// Returns the subject of the machine's acknowledgements.
+    pub(crate) fn acknowledgements(&self) -> Subject<'_> {
+        Subject::Cosign(&self.mailbox)
+    }
+
     /// Publishes a batch until the message bus has stored it.
     pub(crate) async fn publish(&mut self, batch: &ReadyBatch) -> Result<(), BenchError> {
         loop {
@@ -176,9 +179,4 @@ impl Uplink {
 /// Returns the cursor in an acknowledgement of the server.
 pub(crate) fn acknowledged(payload: &[u8]) -> Option<u64> {
     CosignMessage::decode(payload).ok().map(|message| message.cursor)
-}
-
-/// Returns the subject of a machine's acknowledgements.
-pub(crate) fn acknowledgements(machine: &MachineId) -> Subject<'_> {
-    Subject::Cosign(machine)
 }
