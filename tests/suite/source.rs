@@ -71,6 +71,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("self-update/src/", "a release that the user names, and the installed program"),
     ("notify/src/terminal.rs", "files of the kernel about processes"),
     ("code-facts/src/literals/calls.rs", "names of functions that read files"),
+    ("fleet-cluster/src/", "files of a cluster for tests, in a directory that it made"),
     ("undo/src/content.rs", "a file of a snapshot in the state directory"),
     ("home/src/mode.rs", "the kernel's id of this run of the system"),
     ("sandbox-run/src/", "locks in the state directory, and a table of the kernel"),

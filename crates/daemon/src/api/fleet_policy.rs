@@ -118,10 +118,8 @@ async fn accept(
     let writer = Arc::clone(&daemon);
     let storing = tokio::task::spawn_blocking(move || {
         checked.put_in_force(&writer.home)?;
-        if !checked.is_known {
-            // If this fails, the file watch reads the files again.
-            drop(writer.generations.refresh(true));
-        }
+        // If this fails, the file watch reads the files again. A bundle that is in force already changed no file.
+        drop(writer.generations.refresh(!checked.is_known));
         Ok(())
     });
     if let Err(failure) = storing.await? {
