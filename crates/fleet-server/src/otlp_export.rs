@@ -19,7 +19,7 @@ const EXPORT_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
 /// Maximum number of decisions in a request.
 const MAX_REQUEST_DECISIONS: i64 = 500;
-/// OTLP's severities.
+/// Severity numbers of OTLP for allowed, asked and denied calls.
 const SEVERITY_INFO: u8 = 9;
 const SEVERITY_WARN: u8 = 13;
 const SEVERITY_ERROR: u8 = 17;

@@ -29,7 +29,7 @@ const MAX_TEXT_CHARS: usize = 100;
 /// Format of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebhookFormat {
-    /// JSON.
+    /// A JSON object with the fields of the message.
     Json,
     /// A message for an incoming webhook of Slack.
     Slack,

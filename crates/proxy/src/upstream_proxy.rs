@@ -31,7 +31,7 @@ pub struct UpstreamProxies {
     direct: NoProxyList,
 }
 
-/// One proxy.
+/// A proxy of the user's network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UpstreamProxy {
     target: ConnectionTarget,
@@ -47,7 +47,7 @@ pub enum UpstreamProxyError {
     Scheme {
         /// The environment variable.
         variable: &'static str,
-        /// The scheme.
+        /// The scheme that is not supported.
         scheme: String,
     },
     /// The host or port is invalid.

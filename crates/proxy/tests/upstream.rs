@@ -144,7 +144,7 @@ async fn what_is_refused_is_unknown_to_the_proxy_of_the_network() {
         assert!(reply.starts_with("HTTP/1.1 403 ") && reply.contains(why), "{host}: {reply}");
     }
     assert_eq!(*seen.lock().unwrap(), [""; 0]);
-    // A name that resolves to an inner address here is refused, whatever the proxy of the network would find.
+    // A name that resolves to an inner address here is refused, even if the proxy of the network would resolve it to another address.
     let (network, seen) = start(OneAddress("", LOCAL), true, UpstreamProxies::default());
     let inner = OneAddress("inner.example", IpAddr::V4(Ipv4Addr::new(10, 0, 0, 7)));
     let (run, _) = start(inner, false, proxies(network, ""));

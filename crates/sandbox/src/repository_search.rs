@@ -49,7 +49,7 @@ pub(crate) struct ProjectContent {
 /// The repositories in a project before a run.
 #[derive(Debug, Default)]
 pub struct FoundRepositories {
-    /// The repositories.
+    /// The repositories that were found.
     pub repositories: Vec<Repository>,
     /// False if the project is too large to be searched.
     pub is_complete: bool,

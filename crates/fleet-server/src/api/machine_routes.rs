@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Removes machines.
+//! Routes that remove machines from the fleet.
 
 use axum::Json;
 use axum::extract::Path;

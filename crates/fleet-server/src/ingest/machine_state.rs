@@ -174,7 +174,7 @@ impl MachineState {
         }
     }
 
-    /// Whether so many records came under an unknown key that an operator should know.
+    /// Whether the number of records under an unknown key is worth an alert.
     pub(crate) fn has_many_unverified(&self) -> bool {
         self.unverified_from.is_some_and(|from| self.cursor().saturating_sub(from) > ALERT_UNVERIFIED_RECORDS)
     }

@@ -17,7 +17,7 @@ const MAX_VALUES: i64 = 50;
 pub(crate) struct DecisionValue {
     /// The field: `verdict`, `rule`, `harness`, `user` or `host`.
     pub(crate) field: String,
-    /// The value.
+    /// Value that these decisions have.
     pub(crate) value: String,
     /// Number of decisions.
     pub(crate) count: u64,

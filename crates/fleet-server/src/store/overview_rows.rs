@@ -54,7 +54,7 @@ pub(crate) struct HarnessCoverage {
 pub(crate) struct MachineShare {
     /// `version`, `mode` or `sandbox`.
     pub(crate) field: String,
-    /// The value.
+    /// Value that these machines have.
     pub(crate) value: String,
     /// Number of machines.
     pub(crate) machines: u64,
@@ -139,9 +139,9 @@ async fn count_harnesses(client: &Client, tenant: &str) -> Result<Vec<HarnessCov
 async fn count_shares(client: &Client, tenant: &str) -> Result<Vec<MachineShare>, FleetError> {
     let sql = format!(
         "with m as ({MACHINES}) \
-         select 'version' as field, coalesce(status->>'version', version) as value, count(*) as machines from m group by 2 \
-         union all select 'mode', status->>'mode', count(*) from m where status->>'mode' is not null group by 2 \
-         union all select 'sandbox', level, count(*) from m, jsonb_array_elements_text(case \
+         select 'version' as field, coalesce(status->>'version', version) as value, count(*) as machines from m group by 2 union all \
+         select 'mode', status->>'mode', count(*) from m where status->>'mode' is not null group by 2 union all \
+         select 'sandbox', level, count(*) from m, jsonb_array_elements_text(case \
          jsonb_typeof(status->'sandbox_levels') when 'array' then status->'sandbox_levels' else '[]' end) level \
          group by 2 order by 1, 3 desc, 2 limit 200"
     );
