@@ -27,6 +27,13 @@ pub(crate) struct ServerArgs {
     server: Option<String>,
 }
 
+impl ServerArgs {
+    /// Returns the URL that was given.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+}
+
 /// A connection to the server with the key of an operator.
 pub(crate) struct ApiClient {
     pub(crate) key: OperatorKey,

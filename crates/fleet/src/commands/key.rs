@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ approver  also answers approvals
 admin     also manages tokens and keys
 
 Examples:
-  tenterhook fleet key new alice --role author --out alice.json
+  tenterhook fleet key new alice --fleet shop --server https://fleet.example --out alice.json   the first administrator
+  tenterhook fleet key new bob --role author --out bob.json
   tenterhook fleet key add bob --role viewer --public vyqxVqb0…=   a key that Bob made himself
   tenterhook fleet key sign ann --out ann.key             a key that signs policy or answers approvals
   tenterhook fleet key list
@@ -46,6 +47,9 @@ enum KeyAction {
         /// File for the key
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
+        /// Name of the fleet, for the key of its first administrator; asks no server, and needs `--server`
+        #[arg(long, value_name = "NAME", requires = "server", conflicts_with_all = ["role", "key"])]
+        fleet: Option<String>,
         #[command(flatten)]
         server: ServerArgs,
     },
@@ -87,14 +91,14 @@ enum KeyAction {
 pub(super) fn run(context: &FleetContext, args: Args) -> Result<ExitCode, Failure> {
     let terminal = context.terminal;
     let (response, text) = match args.action {
-        KeyAction::New { name, role, out, server } => {
-            if out.exists() {
-                return Err(Failure::conflict(format!("`{}` exists already", out.display())));
-            }
+        KeyAction::New { name, out, fleet: Some(fleet), server, .. } => {
+            let (public, text) = create_key(&out, server.url().unwrap_or_default(), &fleet, &name)?;
+            let next = format!("start the server with `--admin-key {fleet}={name}={public}`\n");
+            (json!({ "public_key": public, "file": out }), text + &next)
+        }
+        KeyAction::New { name, role, out, server, .. } => {
             let client = ApiClient::open(context, &server)?;
-            let key = OperatorKey::generate(&client.key.server, &client.key.fleet, &name).map_err(failure)?;
-            let public = key.public_text().map_err(failure)?;
-            key.save(&out).map_err(failure)?;
+            let (public, text) = create_key(&out, &client.key.server, &client.key.fleet, &name)?;
             let mut response = json!({ "public_key": public, "file": out });
             if let Some(role) = role {
                 let added =
@@ -103,7 +107,7 @@ pub(super) fn run(context: &FleetContext, args: Args) -> Result<ExitCode, Failur
                     all.extend(more);
                 }
             }
-            (response, format!("wrote `{}`\npublic key: {public}\n", out.display()))
+            (response, text)
         }
         KeyAction::Sign { name, out } => {
             let public = PersonalKey::create(&out, &name)?.public()?.to_string();
@@ -142,4 +146,16 @@ pub(super) fn run(context: &FleetContext, args: Args) -> Result<ExitCode, Failur
         terminal.print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Creates the key of an operator in a file. Returns the public key and what is printed about it.
+fn create_key(out: &Path, server: &str, fleet: &str, name: &str) -> Result<(String, String), Failure> {
+    if out.exists() {
+        return Err(Failure::conflict(format!("`{}` exists already", out.display())));
+    }
+    let key = OperatorKey::generate(server, fleet, name).map_err(failure)?;
+    let public = key.public_text().map_err(failure)?;
+    key.save(out).map_err(failure)?;
+    let text = format!("wrote `{}`\npublic key: {public}\n", out.display());
+    Ok((public, text))
 }

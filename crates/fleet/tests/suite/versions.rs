@@ -75,3 +75,24 @@ fn servers_that_cannot_be_reached_are_named() {
     assert_eq!(code, Some(2));
     assert!(text.contains("there is no key in"), "{text}");
 }
+
+#[test]
+fn the_key_of_the_first_administrator_is_made_without_a_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("alice.json");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(PROGRAM);
+        let output = command.env_clear().env("HOME", dir.path()).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let file = out.to_str().unwrap();
+    let new = ["key", "new", "alice", "--out", file, "--fleet", "shop"];
+    assert_eq!(run(&new).0, Some(2), "the key names its server");
+    let with_server = [&new[..], &["--server", "https://fleet.example"]].concat();
+    let (code, text) = run(&with_server);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("--admin-key shop=alice="), "{text}");
+    let key: serde_json::Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+    assert_eq!((&key["server"], &key["fleet"]), (&"https://fleet.example".into(), &"shop".into()));
+    assert_ne!(run(&with_server).0, Some(0), "a key is not replaced");
+}
